@@ -17,7 +17,7 @@ from importlib import import_module
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from setwise.analysis.code.kernel import binary_of
+from setwise.analysis.code.binary import binary_of
 from setwise.analysis.code.objects import ObjectFunction
 from setwise.analysis.parallel import unrefused
 from setwise.codegen.ir.routine import Routine

@@ -8,7 +8,7 @@ from concurrent.futures.process import BrokenProcessPool
 from itertools import chain, groupby
 from typing import TypeVar
 
-from setwise.analysis.code.kernel import binary_of
+from setwise.analysis.code.binary import binary_of
 from setwise.analysis.errors import CannotRunHere
 from setwise.analysis.workers import Workers
 from setwise.codegen.assemble import NotEncodable

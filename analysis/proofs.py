@@ -10,8 +10,8 @@ from math import prod
 from operator import attrgetter
 from typing import Any
 
+from setwise.analysis.code.binary import binary_of
 from setwise.analysis.code.decode import Binary, Reg
-from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.code.objects import ObjectFunction
 from setwise.analysis.parallel import Show, in_processes, made, silent
 from setwise.analysis.proof.certificate import Certificate, Confirmation

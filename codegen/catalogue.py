@@ -27,7 +27,7 @@ from setwise.codegen.ir.description import Fill, along, at_run_time, plain
 from setwise.codegen.ir.routine import NOT_ON_EMPTY, WITHIN_OCCUPIED, Contract, Description, Parameter, Routine
 from setwise.codegen.ir.values import Ray, Value
 from setwise.codegen.numbering import BIG_ENDIAN_FILES, LITTLE_ENDIAN, Numbering
-from setwise.codegen.own.files import is_own, routines_named
+from setwise.codegen.own.user_files import is_own, routines_named
 from setwise.codegen.tables import TABLES
 from setwise.codegen.targets import ALL_SETS, SCALARS
 

@@ -57,7 +57,7 @@ ORDER = (
 JUDGES = ("analysis.code", "analysis.semantics", "analysis.proof", "analysis.cost")
 """They know bytes alone."""
 
-DOORS = ("analysis.code.elf", "analysis.code.kernel", "analysis.cost.processors.table")
+DOORS = ("analysis.code.elf_reader", "analysis.code.binary", "analysis.cost.processors.processor")
 """What of the judges knows codegen: it reads files, takes the bytes of a kernel, and names processors."""
 
 

@@ -16,9 +16,9 @@ from pathlib import Path
 
 import pytest
 
+from setwise.analysis.code.binary import binary_of
 from setwise.analysis.code.count import count
-from setwise.analysis.code.kernel import binary_of
-from setwise.analysis.report.files import read
+from setwise.analysis.report.report_files import read
 from setwise.codegen.catalogue import find
 from setwise.codegen.lower import lower
 from tests.conftest import require_tool

@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from setwise.analysis.atlas.files import write
+from setwise.analysis.atlas.site_files import write
 from setwise.analysis.measure.compilers import CompilerError
 
 

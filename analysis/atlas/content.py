@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 from typing import Any
 
-from setwise.analysis.atlas.source import SourceLines, source_of
+from setwise.analysis.atlas.source_lines import SourceLines, source_of
+from setwise.analysis.code.binary import binary_of
 from setwise.analysis.code.compare import disassembly
 from setwise.analysis.code.count import UnclassifiedError, count
 from setwise.analysis.code.decode import Binary, Decoded, decode
-from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.cost.part import part_of
 from setwise.analysis.cost.processors import PROCESSORS, Processor, UnknownCost
 from setwise.analysis.exports.request import ExportRequest, files_of

@@ -15,7 +15,7 @@ from typing import Literal, cast
 
 import iced_x86 as iced
 
-from setwise.analysis.code.layout import SectionLayout
+from setwise.analysis.code.section_layout import SectionLayout
 
 RegisterFile = Literal["general", "vector", "mask", "other"]
 Flow = Literal["next", "jump", "branch", "indirect", "call", "return", "interrupt", "transaction", "exception"]

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from setwise.analysis.code.decode import Binary, Decoded, DecodeError, decode, signed
-from setwise.analysis.code.elf import (
+from setwise.analysis.code.elf_reader import (
     ALLOC,
     EXECINSTR,
     EXECUTABLE,
@@ -34,7 +34,7 @@ from setwise.analysis.code.elf import (
     Symbol,
     name_at,
 )
-from setwise.analysis.code.layout import Piece, Ranges, SectionLayout
+from setwise.analysis.code.section_layout import Piece, Ranges, SectionLayout
 
 _ALIGNMENT = 64  # a line of the cache: as much as any operand needs
 _LONGEST = 1 << 16  # bytes of a function

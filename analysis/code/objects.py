@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 
 from setwise.analysis.code.decode import Binary, DecodeError
-from setwise.analysis.code.elf import EXECINSTR, Elf, ElfError, read
+from setwise.analysis.code.elf_reader import EXECINSTR, Elf, ElfError, read
 from setwise.analysis.code.extraction import Extraction, FunctionSymbol
 
 _OFFERED = 2000  # names that a mistaken one is compared with

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from setwise.analysis import api
+from setwise.analysis.code.binary import binary_of
 from setwise.analysis.code.count import count
-from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.commands.arguments import add_json, add_names, add_only_isa
 from setwise.analysis.commands.kernels import add_cpu
 from setwise.analysis.commands.tables import print_columns, print_json

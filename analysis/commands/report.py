@@ -14,8 +14,8 @@ from setwise.analysis.errors import CannotRunHere
 from setwise.analysis.measure.compilers import CompilerError
 from setwise.analysis.progress import Progress
 from setwise.analysis.report.figures import measure
-from setwise.analysis.report.files import differences, read, write
 from setwise.analysis.report.generate import generate
+from setwise.analysis.report.report_files import differences, read, write
 
 EXAMPLES = ("setwise report --check", "setwise report -o /tmp/reports")
 

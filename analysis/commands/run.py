@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 
-from setwise.analysis.code.kernel import binary_of
+from setwise.analysis.code.binary import binary_of
 from setwise.analysis.commands.arguments import add_coordinates, add_on, add_position, add_squares, add_target
 from setwise.analysis.errors import CannotRunHere
 from setwise.analysis.pictures.board_text import boards, input_lines, result_titles, squares_lines

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from setwise.analysis.code.kernel import binary_of
+from setwise.analysis.code.binary import binary_of
 from setwise.analysis.commands.arguments import add_coordinates, add_position, add_squares, add_target, place
 from setwise.analysis.pictures.board_text import input_lines, squares_lines, turned
 from setwise.analysis.pictures.boards import strips_of_boards

@@ -15,7 +15,7 @@ from typing import Any
 
 from setwise.analysis.code.decode import Decoded, Reg
 from setwise.analysis.cost.dependence import BEFORE, Arrival, Dataflow, Input, Readiness, parts_of
-from setwise.analysis.cost.processors.table import CostRow, Processor, Uops, size_of
+from setwise.analysis.cost.processors.processor import CostRow, Processor, Uops, size_of
 
 _RESULTS = ("rax", "zmm0")
 _SHORT = 500  # of such rounds many are run, so that a rhythm of several rounds shows
@@ -45,7 +45,7 @@ def busiest(uops: Iterable[Uops]) -> Pressure:
     For any set, the operations that can go nowhere else share it. Only unions of the operations' own sets need be
     looked at: any other has the same operations on more ports. Among equals the set with fewer ports is given.
 
-    >>> from setwise.analysis.cost.processors.table import parse_ports
+    >>> from setwise.analysis.cost.processors.processor import parse_ports
     >>> busiest([parse_ports("p06"), parse_ports("p06"), parse_ports("p0156"), parse_ports("p6")])
     Pressure(cycles=1.5, ports=('p0', 'p6'))
     """

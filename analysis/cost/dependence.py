@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from setwise.analysis.code.decode import Decoded, Imm, Mem, Reg
-from setwise.analysis.cost.processors.table import CostRow, Processor, size_of
+from setwise.analysis.cost.processors.processor import CostRow, Processor, size_of
 
 BEFORE = -1
 """As producer: the value was there before the first instruction."""

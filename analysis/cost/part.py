@@ -10,7 +10,7 @@ from setwise.analysis.code.compare import disassembly
 from setwise.analysis.code.decode import Binary, Decoded, Reg, decode
 from setwise.analysis.cost.bounds import Cost, cost, loops, round_cost
 from setwise.analysis.cost.path import longest_path
-from setwise.analysis.cost.processors.table import Processor
+from setwise.analysis.cost.processors.processor import Processor
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import product
 
-from setwise.analysis.code.kernel import binary_of
+from setwise.analysis.code.binary import binary_of
 from setwise.analysis.errors import CannotRunHere, refused_by_system
 from setwise.analysis.exports import metadata as record
 from setwise.analysis.exports.facts import facts_of
@@ -23,7 +23,7 @@ from setwise.codegen.export.formats import FORMATS, Format
 from setwise.codegen.export.write import write
 from setwise.codegen.ir.routine import Routine
 from setwise.codegen.kernel import Kernel
-from setwise.codegen.own.files import is_own
+from setwise.codegen.own.user_files import is_own
 from setwise.codegen.targets import TARGETS
 
 _OWN_NAME = re.compile(r"[A-Za-z0-9_./+@~-]+:[A-Za-z0-9_.]+")

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
+from setwise.analysis.code.binary import binary_of
 from setwise.analysis.code.count import count
 from setwise.analysis.code.decode import Decoded, decode, features
-from setwise.analysis.code.kernel import binary_of
 from setwise.codegen.export.order import Facts
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.machine.convention import Convention

@@ -24,7 +24,7 @@ from setwise.codegen.ir.routine import Parameter
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.machine.convention import CONVENTIONS
 from setwise.codegen.numbering import LITTLE_ENDIAN
-from setwise.codegen.own.files import is_own, parted, source_digest
+from setwise.codegen.own.user_files import is_own, parted, source_digest
 from setwise.codegen.version import version
 
 NAME = "metadata.json"

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from setwise.analysis.code.kernel import binary_of
+from setwise.analysis.code.binary import binary_of
 from setwise.analysis.errors import CannotRunHere
 from setwise.analysis.exports.facts import facts_of
 from setwise.analysis.exports.metadata import NAME, OtherVersion, Recorded, metadata, read
@@ -18,7 +18,7 @@ from setwise.analysis.proof.prover import TIME_LIMIT, Prover
 from setwise.analysis.spec.contracts import task_of
 from setwise.codegen.export.names import symbol
 from setwise.codegen.files import regular_content
-from setwise.codegen.own.files import is_own, parted, source_digest
+from setwise.codegen.own.user_files import is_own, parted, source_digest
 
 VerifyStatus = Literal["fine", "failed", "not run"]
 _SHOWN, _LONGEST = 20, 300  # findings of one kind, and characters of one

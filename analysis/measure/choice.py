@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import NamedTuple
 
-from setwise.analysis.code.kernel import binary_of
+from setwise.analysis.code.binary import binary_of
 from setwise.analysis.cost.part import part_of
 from setwise.analysis.cost.processors import PROCESSORS, Processor, UnknownCost
 from setwise.analysis.measure.here import processor_named

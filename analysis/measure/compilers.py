@@ -28,7 +28,7 @@ from tempfile import TemporaryDirectory
 
 from setwise.analysis.code.decode import Binary
 from setwise.analysis.code.objects import load_all
-from setwise.codegen.export.compilers import flags as isa_flags
+from setwise.codegen.export.compiler_names import flags as isa_flags
 from setwise.codegen.targets import TARGETS
 
 FOR_SCALE = "look-up"

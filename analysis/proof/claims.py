@@ -9,8 +9,8 @@ from typing import cast
 
 from setwise.analysis.proof.image import MemoryImage
 from setwise.analysis.proof.memory import ENTRY, LOWEST, STACK, Arrays, Space
+from setwise.analysis.proof.path_state import Byte, Cells
 from setwise.analysis.proof.pointers import Addresses, Base, Pointer
-from setwise.analysis.proof.state import Byte, Cells
 from setwise.analysis.semantics.domains import Bits
 from setwise.analysis.semantics.state import GENERAL, MASKS, VECTORS, State
 from setwise.analysis.spec.task import Place, Task

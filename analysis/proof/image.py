@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from setwise.analysis.code.decode import Binary
-from setwise.analysis.code.layout import Piece, Ranges, SectionLayout
+from setwise.analysis.code.section_layout import Piece, Ranges, SectionLayout
 from setwise.analysis.proof.pointers import Base, Pointer
 from setwise.analysis.semantics.domains import Bits
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from setwise.analysis.code.decode import signed
 from setwise.analysis.proof.memory import GapError
+from setwise.analysis.proof.path_state import Variable, get
 from setwise.analysis.proof.pointers import Addresses, Pointer
-from setwise.analysis.proof.state import Variable, get
 from setwise.analysis.proof.symbolic import Path
 from setwise.analysis.semantics.domains import Bits
 

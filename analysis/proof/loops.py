@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 
 from setwise.analysis.proof.invariants import Invariant, LoopHead, guess
 from setwise.analysis.proof.memory import GapError, Round
-from setwise.analysis.proof.state import Key, Variable, changed, drop, get, is_byte, put, variables
+from setwise.analysis.proof.path_state import Key, Variable, changed, drop, get, is_byte, put, variables
 from setwise.analysis.proof.symbolic import Explorer, Path, Stop, Ways
 from setwise.analysis.semantics.domains import Bits
 from setwise.analysis.semantics.table import SemanticsError

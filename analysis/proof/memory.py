@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 
 from setwise.analysis.code.decode import signed
 from setwise.analysis.proof.image import Area, MemoryImage
+from setwise.analysis.proof.path_state import APART, Cells
 from setwise.analysis.proof.pointers import Addresses, Base, Pointer
-from setwise.analysis.proof.state import APART, Cells
 from setwise.analysis.semantics.domains import Bits
 from setwise.analysis.semantics.state import BreachError, SemanticsError
 

@@ -15,16 +15,16 @@ from functools import partial, reduce
 from itertools import combinations, product
 
 from setwise.analysis.code.decode import Binary, DecodeError
-from setwise.analysis.code.layout import SectionLayout
+from setwise.analysis.code.section_layout import SectionLayout
 from setwise.analysis.proof.certificate import Certificate
 from setwise.analysis.proof.claims import Case, Claim, EntryUnknowns, claims, entry_state, places, results
+from setwise.analysis.proof.concrete_execution import confirm_by_stepping
 from setwise.analysis.proof.counterexamples import counterexample, readable_model
 from setwise.analysis.proof.invariants import MOST_BOARDS
 from setwise.analysis.proof.loops import Loops
 from setwise.analysis.proof.memory import AliasUnknownError, GapError, Round
 from setwise.analysis.proof.parts import agree_by_parts, is_sum
 from setwise.analysis.proof.pointers import Addresses, same
-from setwise.analysis.proof.replay import confirm_by_stepping
 from setwise.analysis.proof.solver import LimitError, Model, Solver
 from setwise.analysis.proof.symbolic import CodeMap, Exit, Explorer, Path, Stop
 from setwise.analysis.run.samples import samples

@@ -14,9 +14,9 @@ from typing import cast
 from setwise.analysis.code.decode import Binary, Decoded, DecodeError, Mem, decode, signed
 from setwise.analysis.proof.image import MemoryImage
 from setwise.analysis.proof.memory import GapError, Space, UndecidedError
+from setwise.analysis.proof.path_state import fork
 from setwise.analysis.proof.pointers import Addresses, Base, Pointer
 from setwise.analysis.proof.solver import Model, Solver
-from setwise.analysis.proof.state import fork
 from setwise.analysis.semantics.domains import Bits
 from setwise.analysis.semantics.state import BreachError, complaint
 from setwise.analysis.semantics.table import Goto, SemanticsError, State, UnknownInstructionError, execute

@@ -11,8 +11,8 @@ from msgspec import Struct
 from msgspec.structs import replace as altered
 
 from setwise.analysis import api
+from setwise.analysis.code.binary import binary_of
 from setwise.analysis.code.count import Counts, count, tally
-from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.measure.compilers import FOR_SCALE, Compiler, compile_all
 from setwise.analysis.measure.here import machine, processor_here, today
 from setwise.analysis.measure.trials import METHOD, Timing

@@ -8,8 +8,8 @@ import msgspec
 
 from setwise.analysis.measure.compilers import installed
 from setwise.analysis.report.figures import Figures, Measurements, figures_of, keys, shortest_of
-from setwise.analysis.report.files import PATH, Files, text
 from setwise.analysis.report.pages import pages
+from setwise.analysis.report.report_files import PATH, Files, text
 from setwise.analysis.workers import Workers
 from setwise.codegen.targets import TARGETS
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from itertools import product, starmap
 
+from setwise.analysis.code.binary import binary_of
 from setwise.analysis.code.compare import side_by_side
-from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.cost.processors import PROCESSORS, processor
 from setwise.analysis.pictures.boards import slow_motion
 from setwise.analysis.pictures.graph import Graph, dependences, graph

@@ -11,8 +11,8 @@ from functools import partial
 from itertools import chain, groupby
 from operator import attrgetter
 
+from setwise.analysis.code.binary import binary_of
 from setwise.analysis.code.decode import Binary, decode, features
-from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.code.objects import ObjectFunction
 from setwise.analysis.errors import CannotRunHere
 from setwise.analysis.parallel import Show, in_processes, made, silent

@@ -9,20 +9,20 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 
+from setwise.analysis.code.binary import binary_of
 from setwise.analysis.code.decode import Binary, decode
-from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.code.objects import ObjectFunction
 from setwise.analysis.errors import CannotRunHere
 from setwise.analysis.parallel import Show, made, silent
 from setwise.analysis.proof.prover import Prover
-from setwise.analysis.search.back import binary_of_code, shortest
+from setwise.analysis.search.candidates import Trials
 from setwise.analysis.search.expressions import OutOfTime
 from setwise.analysis.search.forms import Lanes, SearchError
 from setwise.analysis.search.levels import LEVELS, Candidate, Level, single
 from setwise.analysis.search.lift import lift
+from setwise.analysis.search.lowering import binary_of_code, shortest
 from setwise.analysis.search.program import Program, ProgramStep
 from setwise.analysis.search.subject import SearchSubject, instruction_set
-from setwise.analysis.search.trials import Trials
 from setwise.analysis.workers import Workers
 from setwise.codegen.ir.routine import Routine
 from setwise.codegen.request import Request

@@ -7,7 +7,7 @@ from random import Random
 
 import numpy as np
 
-from setwise.analysis.code.kernel import binary_of
+from setwise.analysis.code.binary import binary_of
 from setwise.analysis.proof.prover import Prover
 from setwise.analysis.run.steps import Machine
 from setwise.analysis.spec.contracts import task_of

@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 import pytest
 
+from setwise.analysis.code.binary import binary_of
 from setwise.analysis.code.count import count
-from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.commands.main import main
 from setwise.codegen.lower import lower
-from setwise.codegen.own.files import routines_named
+from setwise.codegen.own.user_files import routines_named
 from setwise.codegen.targets import ALL_SETS, PACKED
 from tests.conftest import require_module, require_tool
 

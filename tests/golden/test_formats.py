@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from setwise.analysis.commands.parser import COMMANDS, commands, parser
-from setwise.analysis.report.files import PATH, read
+from setwise.analysis.report.report_files import PATH, read
 from setwise.codegen.export.formats import FORMATS
 from tests.golden.formats import FILE, text
 

@@ -12,7 +12,7 @@ import pytest
 import setwise
 from setwise import Board
 from setwise.analysis.commands.main import main
-from setwise.codegen.own.files import routines_named
+from setwise.codegen.own.user_files import routines_named
 
 Capture = pytest.CaptureFixture[str]
 HEAD = """\

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from setwise.analysis.code.kernel import binary_of
+from setwise.analysis.code.binary import binary_of
 from setwise.analysis.proof.prover import Prover
 from setwise.analysis.run.cases import few_cases
 from setwise.analysis.semantics.domains import Integers

@@ -11,7 +11,7 @@ import setwise
 from setwise import EAST, NORT, SOUT, WEST, Board, Bound, Dir8, Empty, Number, Occupied, Ray, Square, Word
 from setwise.analysis.spec.contracts import task_of
 from setwise.codegen.lower import lower
-from setwise.codegen.own.files import routines_named
+from setwise.codegen.own.user_files import routines_named
 
 
 def kinds(routine: setwise.OwnRoutine | setwise.OneDirection, isa: str = "x86-64") -> set[str]:

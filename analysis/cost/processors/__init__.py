@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from setwise.analysis.cost.processors.table import CostRow, Processor, UnknownCost
+from setwise.analysis.cost.processors.processor import CostRow, Processor, UnknownCost
 
 __all__ = ["PROCESSORS", "CostRow", "Processor", "UnknownCost", "processor"]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
 from setwise.codegen.export.banner import about, head
-from setwise.codegen.export.compilers import OF_SETS
+from setwise.codegen.export.compiler_names import OF_SETS
 from setwise.codegen.export.names import bare_symbol, symbol
 from setwise.codegen.export.objects.header import guard
 from setwise.codegen.export.order import Order

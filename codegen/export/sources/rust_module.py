@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from setwise.codegen.export.banner import about, head
-from setwise.codegen.export.compilers import OF_SETS
+from setwise.codegen.export.compiler_names import OF_SETS
 from setwise.codegen.export.order import Order
 from setwise.codegen.export.sources.dispatch import (
     BITS,

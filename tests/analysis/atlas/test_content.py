@@ -11,10 +11,10 @@ import pytest
 
 from setwise.analysis.atlas.__main__ import main
 from setwise.analysis.atlas.content import content, entry
-from setwise.analysis.atlas.files import write_one
+from setwise.analysis.atlas.site_files import write_one
+from setwise.analysis.code.binary import binary_of
 from setwise.analysis.code.count import count
 from setwise.analysis.code.decode import Binary, decode
-from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.cost.part import part_of
 from setwise.analysis.cost.processors import PROCESSORS, processor
 from setwise.analysis.measure.compilers import Compiled, Compiler
@@ -119,7 +119,7 @@ def test_wrong_words_are_told_in_a_line(words: list[str], told: str, capsys: pyt
 
 def test_a_script_holds_data_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = {"name": "</script><b>", "kernels": []}
-    monkeypatch.setattr("setwise.analysis.atlas.files.content", lambda *_: rows)
+    monkeypatch.setattr("setwise.analysis.atlas.site_files.content", lambda *_: rows)
     write_one(tmp_path, ROUTINE.name, ())
     text = (tmp_path / f"{ROUTINE.name}.js").read_text("ascii")
     assert "<" not in text

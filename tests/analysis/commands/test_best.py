@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from setwise.analysis.code.kernel import binary_of
+from setwise.analysis.code.binary import binary_of
 from setwise.analysis.commands.main import main
 from setwise.analysis.proof.prover import Prover
 from setwise.analysis.run.cases import make_cases

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import setwise
-from setwise.analysis.code.kernel import binary_of
+from setwise.analysis.code.binary import binary_of
 from setwise.analysis.commands.main import main
 from setwise.analysis.measure import here
 from setwise.codegen.catalogue import find

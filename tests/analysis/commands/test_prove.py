@@ -158,7 +158,7 @@ def test_a_proof_that_the_processor_does_not_share_fails(
 def _refuted(kernel: Kernel) -> Proof:
     from dataclasses import replace
 
-    from setwise.analysis.code.kernel import binary_of
+    from setwise.analysis.code.binary import binary_of
     from setwise.analysis.proof.prover import Prover
     from setwise.analysis.spec.contracts import task_of
 

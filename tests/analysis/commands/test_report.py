@@ -11,7 +11,7 @@ from setwise.analysis.commands.main import main
 from setwise.analysis.measure.compilers import Compiler
 from setwise.analysis.report import generate
 from setwise.analysis.report.figures import Measurements, Session
-from setwise.analysis.report.files import PATH, read, text
+from setwise.analysis.report.report_files import PATH, read, text
 from tests.analysis.commands.running import Capture, complaint
 
 KEYS = [("dumb7.attacks.sout", "x86-64", 1), ("sliders.union", "avx2", 4), ("push.attacks.sout", "bmi2", 1)]

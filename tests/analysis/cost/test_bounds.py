@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
+from setwise.analysis.code.binary import binary_of
 from setwise.analysis.code.decode import decode
-from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.cost.bounds import busiest, cost, loops, round_cost
 from setwise.analysis.cost.processors import PROCESSORS, processor
-from setwise.analysis.cost.processors.table import parse_ports
+from setwise.analysis.cost.processors.processor import parse_ports
 from setwise.codegen.catalogue import find
 from setwise.codegen.lower import lower
 

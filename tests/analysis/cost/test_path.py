@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from setwise.analysis.code.binary import binary_of
 from setwise.analysis.code.decode import Binary
-from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.code.objects import load
 from setwise.analysis.cost.path import longest_path
 from setwise.analysis.run.caller import Caller

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import pytest
 
+from setwise.analysis.code.binary import binary_of
 from setwise.analysis.code.decode import Decoded, decode
-from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.cost.processors import PROCESSORS, CostRow, Processor, UnknownCost, processor
-from setwise.analysis.cost.processors.table import Uops
+from setwise.analysis.cost.processors.processor import Uops
 from setwise.codegen.catalogue import find
 from setwise.codegen.lower import lower
 from tests.analysis.listings import assemble

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from setwise.analysis.code.binary import binary_of
 from setwise.analysis.code.decode import Binary
-from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.code.objects import load
 from setwise.analysis.commands.main import main
 from setwise.codegen.catalogue import find

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from setwise.analysis.code.kernel import binary_of
+from setwise.analysis.code.binary import binary_of
 from setwise.analysis.exports.facts import facts_of
 from setwise.analysis.proof.prover import Prover
 from setwise.analysis.spec.contracts import task_of

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 import pytest
 
-from setwise.analysis.code.kernel import binary_of
+from setwise.analysis.code.binary import binary_of
 from setwise.analysis.cost.processors import processor
 from setwise.analysis.pictures import svg as pictures
 from setwise.analysis.pictures.boards import CELL, slow_motion, strips_of_boards

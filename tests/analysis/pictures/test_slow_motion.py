@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from setwise.analysis.code.kernel import binary_of
+from setwise.analysis.code.binary import binary_of
 from setwise.analysis.commands.trace import registers
 from setwise.analysis.pictures.drawing import Panel, Strip, as_text
 from setwise.analysis.pictures.network import network_text, prefix_network

@@ -12,8 +12,8 @@ from tempfile import mkdtemp
 from setwise.analysis.code.decode import Binary, features
 from setwise.analysis.code.objects import load_all
 from setwise.analysis.proof.certificate import Certificate, Confirmation
+from setwise.analysis.proof.concrete_execution import confirm_by_stepping
 from setwise.analysis.proof.prover import Prover
-from setwise.analysis.proof.replay import confirm_by_stepping
 from setwise.codegen.machine.processors import BASELINE
 from setwise.codegen.run import cpu
 from setwise.codegen.run.executable import runnable

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from setwise.analysis.code.objects import load
+from setwise.analysis.proof.concrete_execution import confirm_by_stepping
 from setwise.analysis.proof.prover import Prover
-from setwise.analysis.proof.replay import confirm_by_stepping
 from setwise.analysis.spec.contracts import task_of
 from setwise.codegen.catalogue import find
 from setwise.codegen.lower import lower

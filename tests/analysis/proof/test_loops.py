@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
+from setwise.analysis.code.binary import binary_of
 from setwise.analysis.code.decode import Binary, decode
-from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.commands.prove import certificate_text
 from setwise.analysis.proof.certificate import Certificate, Confirmation
+from setwise.analysis.proof.concrete_execution import confirm_by_stepping
 from setwise.analysis.proof.pointers import Addresses, Base, Pointer
 from setwise.analysis.proof.prover import Prover
-from setwise.analysis.proof.replay import confirm_by_stepping
 from setwise.analysis.proof.solver import LimitError, Solver
 from setwise.analysis.proofs import Proof
 from setwise.analysis.run.samples import samples

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import pytest
+from tests.analysis.proof.concrete_execution import wrong
 
+from setwise.analysis.code.binary import binary_of
 from setwise.analysis.code.decode import Binary, features
-from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.proof.certificate import Certificate
 from setwise.analysis.proof.prover import Prover
 from setwise.analysis.run.cases import Cases, make_cases
@@ -21,7 +22,6 @@ from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
 from setwise.codegen.run.call import runner
 from tests.analysis.mutants import KINDS, mutants
-from tests.analysis.proof.replay import wrong
 from tests.analysis.semantics.machines import Cpu, this_cpu
 from tests.conftest import require_module
 

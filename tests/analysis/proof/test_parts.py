@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from setwise.analysis.code.kernel import binary_of
+from setwise.analysis.code.binary import binary_of
 from setwise.analysis.proof.prover import Prover
 from setwise.analysis.spec.contracts import task_of
 from setwise.codegen.catalogue import find

@@ -9,11 +9,11 @@ from functools import cache
 
 import pytest
 
+from setwise.analysis.code.binary import binary_of
 from setwise.analysis.code.decode import Binary
-from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.proof.certificate import Certificate
+from setwise.analysis.proof.concrete_execution import confirm_by_stepping
 from setwise.analysis.proof.prover import Prover, confirmed
-from setwise.analysis.proof.replay import confirm_by_stepping
 from setwise.analysis.spec.contracts import task_for, task_of
 from setwise.analysis.spec.task import Argument, Place, Result, Task
 from setwise.codegen.catalogue import catalogue, find

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from setwise.analysis.code.kernel import binary_of
+from setwise.analysis.code.binary import binary_of
 from setwise.analysis.code.objects import ObjectError, ObjectFunction
 from setwise.analysis.commands.main import main
 from setwise.analysis.proof.prover import Prover

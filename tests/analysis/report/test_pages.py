@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from setwise.analysis.code.binary import binary_of
 from setwise.analysis.code.count import count
-from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.cost.bounds import cost
 from setwise.analysis.cost.part import part_of
 from setwise.analysis.cost.processors import PROCESSORS, processor
 from setwise.analysis.report.figures import Cycles, Figures, Key, Measurements, Session, figures_of, keys
-from setwise.analysis.report.files import read
 from setwise.analysis.report.pages import NEEDS, WHOLE, figure, pages, span, table
+from setwise.analysis.report.report_files import read
 from setwise.codegen.catalogue import catalogue, find
 from setwise.codegen.lower import lower
 

@@ -25,7 +25,7 @@ from setwise.analysis.report.figures import (
     measure,
     shortest_of,
 )
-from setwise.analysis.report.files import PATH, read, text
+from setwise.analysis.report.report_files import PATH, read, text
 from setwise.codegen.catalogue import catalogue
 from setwise.codegen.run.executable import runnable
 

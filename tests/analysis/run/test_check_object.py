@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from setwise.analysis.code.binary import binary_of
 from setwise.analysis.code.decode import Binary
-from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.commands.main import main
 from setwise.analysis.run.cases import make_cases
 from setwise.analysis.run.check import Outcome

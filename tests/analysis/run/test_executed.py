@@ -11,8 +11,8 @@ import pytest
 
 from setwise.analysis import api
 from setwise.analysis.api import COUNTED
+from setwise.analysis.code.binary import binary_of
 from setwise.analysis.code.count import count
-from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.commands.count import positions
 from setwise.codegen import board
 from setwise.codegen.catalogue import find

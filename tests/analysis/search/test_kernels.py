@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from setwise.analysis.code.kernel import binary_of
+from setwise.analysis.code.binary import binary_of
 from setwise.analysis.report.figures import Figures, Key, figures_of, keys
 from setwise.analysis.search.forms import SearchError
 from setwise.analysis.search.search import Improvement, search

@@ -7,8 +7,8 @@ from functools import cache
 
 import pytest
 
+from setwise.analysis.code.binary import binary_of
 from setwise.analysis.code.decode import Decoded, Mem, Operand, Reg, decode
-from setwise.analysis.code.kernel import binary_of
 from setwise.codegen.catalogue import find
 from setwise.codegen.lower import lower
 from tests.analysis.listings import assemble

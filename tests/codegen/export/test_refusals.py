@@ -8,8 +8,8 @@ from functools import cache
 
 import pytest
 
+from setwise.analysis.code.binary import binary_of
 from setwise.analysis.code.decode import decode, features
-from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.exports.facts import facts_of
 from setwise.codegen.export.formats import FORMATS
 from setwise.codegen.export.order import Order

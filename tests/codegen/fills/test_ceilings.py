@@ -9,9 +9,9 @@ from itertools import product
 
 import pytest
 
+from setwise.analysis.code.binary import binary_of
 from setwise.analysis.code.count import Counts, classify, count
 from setwise.analysis.code.decode import Binary, decode
-from setwise.analysis.code.kernel import binary_of
 from setwise.codegen.board import ALL
 from setwise.codegen.board import DIRECTIONS as COMPASS
 from setwise.codegen.catalogue import catalogue, find

@@ -11,8 +11,8 @@ from functools import cache
 
 import pytest
 
+from setwise.analysis.code.binary import binary_of
 from setwise.analysis.code.count import count
-from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.run.caller import Caller
 from setwise.analysis.run.steps import executed_counts
 from setwise.analysis.spec.contracts import task_of

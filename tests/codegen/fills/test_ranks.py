@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from setwise.analysis.code.kernel import binary_of
+from setwise.analysis.code.binary import binary_of
 from setwise.analysis.proof.prover import Prover
 from setwise.analysis.spec import raywalk
 from setwise.analysis.spec.contracts import task_of

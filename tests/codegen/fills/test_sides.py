@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import setwise
+from setwise.analysis.code.binary import binary_of
 from setwise.analysis.code.count import count
-from setwise.analysis.code.kernel import binary_of
 from setwise.codegen.board import ALL, NOEA, NORT
 from setwise.codegen.catalogue import catalogue, find
 from setwise.codegen.ir.graph import Graph

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from setwise.analysis.code.kernel import binary_of
+from setwise.analysis.code.binary import binary_of
 from setwise.analysis.proof.prover import Prover
 from setwise.analysis.spec import raywalk
 from setwise.analysis.spec.contracts import task_of

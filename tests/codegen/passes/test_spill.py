@@ -10,7 +10,7 @@ from functools import partial, reduce
 
 import pytest
 
-from setwise.analysis.code.kernel import binary_of
+from setwise.analysis.code.binary import binary_of
 from setwise.analysis.run.caller import Caller
 from setwise.analysis.run.steps import Machine
 from setwise.analysis.spec.contracts import task_of

@@ -22,7 +22,7 @@ OF_FEATURES = frozenset(
     {
         "codegen.machine.processors",
         "codegen.run.cpu",
-        "codegen.export.compilers",
+        "codegen.export.compiler_names",
         "analysis.code.decode",
         "analysis.exports.facts",
     }

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from setwise.analysis.code.binary import binary_of
 from setwise.analysis.code.count import Counts, count
 from setwise.analysis.code.decode import Binary
-from setwise.analysis.code.kernel import binary_of
 from setwise.analysis.code.objects import load_all
 from setwise.analysis.proof.prover import Prover
 from setwise.analysis.spec.contracts import task_of

@@ -16,8 +16,8 @@ import pytest
 from setwise.analysis.code.decode import Binary
 from setwise.analysis.commands.main import main
 from setwise.analysis.proof.certificate import Certificate, Confirmation, Counterexample
+from setwise.analysis.proof.concrete_execution import confirm_by_stepping
 from setwise.analysis.proof.prover import Prover, confirmed
-from setwise.analysis.proof.replay import confirm_by_stepping
 from setwise.analysis.spec.contracts import task_of
 from setwise.codegen.catalogue import find
 from setwise.codegen.kernel import Kernel

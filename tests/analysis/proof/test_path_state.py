@@ -10,9 +10,7 @@ from setwise.analysis.code.decode import Binary
 from setwise.analysis.proof.claims import Case, EntryUnknowns, entry_state
 from setwise.analysis.proof.image import MemoryImage
 from setwise.analysis.proof.memory import STACK, Arrays, Round, Space
-from setwise.analysis.proof.pointers import Addresses, Pointer
-from setwise.analysis.proof.prover import Prover
-from setwise.analysis.proof.state import (
+from setwise.analysis.proof.path_state import (
     APART,
     Byte,
     Cells,
@@ -26,6 +24,8 @@ from setwise.analysis.proof.state import (
     put,
     variables,
 )
+from setwise.analysis.proof.pointers import Addresses, Pointer
+from setwise.analysis.proof.prover import Prover
 from setwise.analysis.semantics.state import State
 from setwise.analysis.spec.contracts import task_of
 from setwise.codegen.catalogue import find

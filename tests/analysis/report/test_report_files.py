@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from setwise.analysis.report.files import PATH, differences, write
+from setwise.analysis.report.report_files import PATH, differences, write
 
 FILES = {"README.md": "# One\n\ntwo\n", "data/rows.json": '{"rows": []}\n', "pictures/one.svg": "<svg/>\n"}
 
