@@ -167,12 +167,15 @@ def test_its_instructions_on_every_set(example: Example) -> None:
 
 
 def test_the_page_says_so() -> None:
-    """The last table of docs/own-routines.md has the figures of here."""
+    """The tables of docs/own-routines.md have these figures."""
     page = (HERE.parents[1] / "docs" / "own-routines.md").read_text("utf-8")
     rows = re.findall(r"^\| `(\w+\.py)` \| [^|]* \| ([\d| -]*) \|$", page, re.MULTILINE)
     told = {file: dict(zip(ALL_SETS, map(str.strip, cells.split("|")), strict=True)) for file, cells in rows}
     figures = {file: {isa: str(made) for isa, made in one.instructions.items()} for file, one in EXAMPLES.items()}
     assert told == {file: dict.fromkeys(ALL_SETS, "-") | made for file, made in figures.items()}
+    beside = re.findall(r"^\| (\S+) \| (\d+) \| (\d+) \| [^|]* \|$", page, re.MULTILINE)
+    ours = figures["othello.py"], figures["othello_best.py"]
+    assert beside == [(isa, *(one[isa] for one in ours)) for isa in ours[0]]
 
 
 @a_few
