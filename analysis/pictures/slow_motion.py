@@ -1,22 +1,15 @@
-"""Fills in slow motion: what each cycle adds, from the values that the kernel computes."""
+"""Fills in slow motion: the squares that each cycle adds, by the definitions of dumb7 and Kogge-Stone."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import or_
-from typing import Any, Literal
 
 from setwise.analysis.pictures.drawing import Panel, Strip
-from setwise.analysis.spec.evaluator import Scope, evaluate
-from setwise.codegen.board import DIR8, DIRECTION_SETS, DIRECTIONS, Direction
-from setwise.codegen.ir.graph import Graph
+from setwise.codegen.board import ALL, DIR8, DIRECTION_SETS, DIRECTIONS, Direction
 from setwise.codegen.ir.routine import Routine
-from setwise.codegen.ir.values import Value
-from setwise.codegen.lower import lower
-
-Family = Literal["dumb7", "kogge-stone"]
 
 SLIDERS, EMPTY = 0x0108_0000_2000_0000, 0xBE53_BDFB_D77B_98B6
 """The position of the literature's slow motion (Dumb7Fill, Some south fill cycles): black rooks and queen."""
@@ -26,8 +19,8 @@ SLIDERS, EMPTY = 0x0108_0000_2000_0000, 0xBE53_BDFB_D77B_98B6
 class Cycle:
     """One cycle of a fill: `source` goes `steps` steps, onto the squares `arrives`, of which `kept` are let through.
 
-    `propagator` lets through (None: all squares); `flood` is what the cycle leaves, and `changed` whether that differs
-    from before.
+    `propagator` has the squares that Kogge-Stone lets through (None: all squares). `before` is the flood before the
+    cycle.
     """
 
     number: int
@@ -36,15 +29,24 @@ class Cycle:
     arrives: int
     propagator: int | None
     kept: int
-    flood: int
-    changed: bool
+    before: int
+
+    @property
+    def flood(self) -> int:
+        """The flood that the cycle leaves."""
+        return self.before | self.kept
+
+    @property
+    def changed(self) -> bool:
+        """Whether the cycle adds a square."""
+        return self.flood != self.before
 
 
 @dataclass(frozen=True, slots=True)
 class TracedFill:
     """A whole fill in one direction, and one step more where attacks are asked for."""
 
-    family: Family
+    family: str
     direction: str
     sliders: int
     empty: int | None
@@ -66,9 +68,9 @@ class TracedFill:
 
 
 def fills(routine: Routine, words: Sequence[int]) -> tuple[TracedFill, ...]:
-    """The cycles of one of the literature's fills, for each of its directions, as its x86-64 kernel computes them.
+    """Return the cycles of one of the literature's fills, for each of its directions.
 
-    ValueError for routines without cycles.
+    They are the values that its x86-64 kernel computes. ValueError for routines without cycles.
 
     >>> from setwise.codegen.catalogue import find
     >>> (shown,) = fills(find("dumb7.occluded-until-dry.east"), (1, 0b1110))
@@ -78,27 +80,24 @@ def fills(routine: Routine, words: Sequence[int]) -> tuple[TracedFill, ...]:
     >>> [cycle.flood for cycle in shown.cycles]
     [3, 15, 15]
     """
-    family, contract = routine.family, routine.contract
-    if family not in ("dumb7", "kogge-stone") or contract.elements:
+    contract = routine.contract
+    if routine.family not in ("dumb7", "kogge-stone") or contract.elements:
         raise ValueError(f"{routine.name} has no cycles to show: take dumb7 or kogge-stone, or add --registers")
     chosen = DIR8[words[-1]].name if contract.direction == "any" else contract.direction
     directions = DIRECTION_SETS[chosen] if chosen in DIRECTION_SETS else (DIRECTIONS[chosen],)
     empty = next((word for p, word in zip(contract.parameters, words, strict=True) if p.kind == "empty"), None)
-    graph = lower(routine).graph
-    seen = _Seen(graph, directions, empty is not None)
-    evaluate(graph, tuple(words), seen=seen.made)
-    attacks = seen.attacks() if str(contract.specification).endswith("attacks") else {}
-    return tuple(
-        TracedFill(
-            "dumb7" if family == "dumb7" else "kogge-stone",
-            direction.name,
-            words[0],
-            empty,
-            tuple(_numbered(seen.cycles[direction], words[0])),
-            attacks.get(direction),
-        )
-        for direction in directions
-    )
+    further = str(contract.specification).endswith("attacks")
+
+    def shown(direction: Direction) -> TracedFill:
+        path = direction.reach(1) if empty is None or contract.direction == "any" else direction.reach_files(1)
+        if direction.opposite in directions:
+            path &= direction.opposite.reach_files(1)  # no ray of the set passes an edge
+        path &= ALL if empty is None else empty
+        cycles = (*(_single if routine.family == "dumb7" else _doubled)(routine.name, direction, words[0], path),)
+        traced = TracedFill(routine.family, direction.name, words[0], empty, cycles)
+        return replace(traced, attacks=_step(direction, traced.flood)) if further else traced
+
+    return tuple(map(shown, directions))
 
 
 def fill(routine: Routine, words: Sequence[int]) -> TracedFill:
@@ -110,91 +109,32 @@ def fill(routine: Routine, words: Sequence[int]) -> TracedFill:
     return shown
 
 
-def _numbered(cycles: Sequence[Cycle], flood: int) -> Iterator[Cycle]:
-    for number, cycle in enumerate(cycles, 1):
-        before, flood = flood, flood | cycle.kept
-        yield replace(cycle, number=number, flood=flood, changed=flood != before)
+def _single(name: str, direction: Direction, gen: int, path: int) -> Iterator[Cycle]:
+    """Yield dumb7's cycles: seven, six for attacks, or as long as there is something to move."""
+    flood, number, last = gen, 1, 6 if ".attacks." in name else 7
+    while gen if "until-dry" in name else number <= last:
+        arrives = _step(direction, gen)
+        cycle = Cycle(number, 1, gen, arrives, None, arrives & path, flood)
+        yield cycle
+        flood, number = cycle.flood, number + 1
+        gen = flood if "rolled" in name else cycle.kept
 
 
-@dataclass(frozen=True, slots=True)
-class _Moved:
-    """Squares of the flood, and where a shift took them."""
-
-    direction: Direction
-    steps: int
-    source: int
-    squares: int
-
-
-class _Seen:
-    """What is seen of a kernel's values: a flood that is moved, then meets the squares that let it through."""
-
-    def __init__(self, graph: Graph, directions: Sequence[Direction], blocked: bool) -> None:
-        """`blocked` tells that the second parameter lets through; else constants do, or nothing stops the flood."""
-        self.directions, self.results = directions, graph.results
-        self.flooded = _following(graph, graph.parameters[0])
-        self.passable = _following(graph, graph.parameters[1]) if blocked else None
-        self.moved: dict[Value, _Moved] = {}
-        self.cycles: dict[Direction, list[Cycle]] = {direction: [] for direction in directions}
-
-    def made(self, value: Value, scope: Scope) -> None:
-        """A value, with what is known by then."""
-        words = [scope[arg][0] for arg in value.args]
-        if value.op in _DISTANCE and value.args[0] in self.flooded:
-            self.moved[value] = self._moved(_DISTANCE[value.op](value.attr, words), words[0], scope[value][0])
-        for at in (0, 1) if len(words) == 2 else ():
-            moved, other = value.args[at], value.args[1 - at]
-            if moved not in self.moved:
-                continue
-            if value.op == "and" and self._lets_through(other) and value not in {*self.results}:
-                self._add(self.moved.pop(moved), scope[value][0], words[1 - at])
-            elif value.op == "or" and self.passable is None and other is moved.args[0]:
-                self._add(self.moved.pop(moved), words[at], None)
-
-    def attacks(self) -> dict[Direction, int]:
-        """Where the flood arrives by the step after the last cycle."""
-        return {moved.direction: moved.squares for moved in self.moved.values()}
-
-    def _lets_through(self, value: Value) -> bool:
-        if self.passable is None:
-            return value.constant is not None
-        return value in self.passable and value not in self.flooded
-
-    def _moved(self, distance: int, source: int, squares: int) -> _Moved:
-        lengths = [(direction, steps) for direction in self.directions for steps in (1, 2, 4)]
-        exact = (pair for pair in lengths if pair[0].shift * pair[1] == distance)
-        turned = (pair for pair in lengths if (pair[0].shift * pair[1] - distance) % 64 == 0)
-        direction, steps = next(exact, None) or next(turned)
-        return _Moved(direction, steps, source, squares & direction.reach(steps))
-
-    def _add(self, moved: _Moved, kept: int, propagator: int | None) -> None:
-        cycle = Cycle(0, moved.steps, moved.source, moved.squares, propagator, kept, kept, True)
-        self.cycles[moved.direction].append(cycle)
+def _doubled(name: str, direction: Direction, gen: int, run: int) -> Iterator[Cycle]:
+    """Yield Kogge-Stone's cycles: steps of 1, 2 and 4, each onto the ends of runs of as many squares."""
+    unstopped = ".empty-" in name and not direction.file_step
+    for number, steps in enumerate((1, 2, 4), 1):
+        arrives = _step(direction, gen, steps)
+        cycle = Cycle(number, steps, gen, arrives, None if unstopped else run, arrives & run, gen)
+        yield cycle
+        gen = cycle.flood
+        run &= _step(direction, run, steps)
 
 
-_DISTANCE: Mapping[str, Callable[[Any, Sequence[int]], int]] = {
-    "shl": lambda attr, _: attr[0],
-    "shr": lambda attr, _: -attr[0],
-    "rotl": lambda attr, _: attr[0],
-    "rotlv": lambda _, words: words[1],
-}
-"""By how many bits to the left an operation moves its first argument."""
-
-
-def _following(graph: Graph, parameter: Value) -> set[Value]:
-    """The values that depend on a parameter."""
-    before: dict[Value, Value] = {}  # what a body begins with, by the name that it has there
-    for region in dict.fromkeys(value.region for value in graph.order if value.region is not None):
-        for phis in region.phis:
-            before.update(zip(phis, region.inits, strict=True))
-    found = {parameter}
-    for value in graph.order:
-        args = value.args
-        if value.region is not None:
-            args = tuple(carried[value.attr] for carried in (value.region.inits, *value.region.bodies))
-        if found.intersection(args) or before.get(value) in found:
-            found.add(value)
-    return found
+def _step(direction: Direction, squares: int, steps: int = 1) -> int:
+    """Return the squares so many steps further."""
+    shift = direction.shift * steps
+    return (squares << shift if shift > 0 else squares >> -shift) & direction.reach(steps)
 
 
 def strips(*shown: TracedFill) -> list[Strip]:
@@ -268,7 +208,7 @@ def _panels(shown: TracedFill, cycle: Cycle) -> list[Panel]:
 def _two(shown: TracedFill, cycle: Cycle) -> list[Panel]:
     """The boards of a cycle in one of several directions: what changes beside the sliders and empty squares."""
     blocked = cycle.arrives & ~cycle.kept
-    if shown.family == "dumb7" or cycle.propagator is None:
+    if cycle.propagator is None:
         both = Panel("gen", cycle.kept, blocked), Panel("flood", cycle.flood)
     else:
         both = Panel("pro", cycle.propagator), Panel("gen", cycle.flood, blocked)

@@ -26,8 +26,6 @@ Step = tuple[int, int]
 """So many files and ranks."""
 Scope = MutableMapping[Value | Region, Any]
 """The lanes of values, and of what regions carry in the end; bodies have scopes within those around them."""
-Seen = Callable[[Value, Scope], None]
-"""Told of every value that is made, in a loop each time, with what is known by then."""
 
 MOST_ROUNDS = 1 << 12
 _LOW_BITS = 0x7F7F_7F7F_7F7F_7F7F
@@ -41,13 +39,11 @@ def evaluate(
     graph: Graph,
     arguments: Sequence[WordLike | Lanes],
     possible: Callable[[WordLike], bool] | None = None,
-    seen: Seen | None = None,
 ) -> tuple[Lanes, ...]:
     """The results for these arguments, each with a word for every lane; what is put into memory is a result as well.
 
     An argument is a word, or a word for each of its lanes; None for an address. Raises EvaluationError for arrays in
     memory, and for a loop of which the words do not say when it ends; `possible` may say whether such a word may be 1.
-    `seen` is told of every value as it is made.
 
     >>> from setwise.codegen.ir.values import parameter
     >>> squares = parameter(0)
@@ -56,7 +52,7 @@ def evaluate(
     """
     words = [argument if isinstance(argument, tuple) else (argument,) for argument in arguments]
     known = [lane for lanes in words for lane in lanes if lane is not None]
-    evaluator = _Evaluator(known[0] ^ known[0] if known else 0, possible or _nobody_knows, seen)
+    evaluator = _Evaluator(known[0] ^ known[0] if known else 0, possible or _nobody_knows)
     scope: Scope = ChainMap(dict(zip(graph.parameters, words, strict=True)))
     return tuple(evaluator.lanes(result, scope) for result in graph.results)
 
@@ -64,8 +60,8 @@ def evaluate(
 class _Evaluator:
     """Evaluates in scopes; `zero` is a word like the arguments."""
 
-    def __init__(self, zero: WordLike, possible: Callable[[WordLike], bool], seen: Seen | None) -> None:
-        self.zero, self.possible, self.seen = zero, possible, seen
+    def __init__(self, zero: WordLike, possible: Callable[[WordLike], bool]) -> None:
+        self.zero, self.possible = zero, possible
 
     def lanes(self, value: Value, scope: Scope) -> Lanes:
         """The value's lanes, those of what it depends on first."""
@@ -79,8 +75,6 @@ class _Evaluator:
             waiting.pop()
             if last not in scope:
                 scope[last] = self._made(last, scope)
-                if self.seen is not None:
-                    self.seen(last, scope)
         made: Lanes = scope[value]
         return made
 

@@ -151,7 +151,8 @@ def test_fills_end_as_specified_and_are_drawn_from_registers(name: str) -> None:
         for one in shown:
             assert one.cycles
             for cycle in one.cycles:
-                passable = set() if one.empty is None else {cycle.propagator}  # or a constant, which none need hold
+                constant = one.empty is None or cycle.propagator is None  # a kernel need not hold constants
+                passable = set() if constant else {cycle.propagator}
                 assert {cycle.source, cycle.kept, cycle.flood, *passable} <= in_registers, cycle
 
 
