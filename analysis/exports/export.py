@@ -5,13 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from itertools import product
 
 from setwise.analysis.code.binary import binary_of
 from setwise.analysis.errors import CannotRunHere, refused_by_system
 from setwise.analysis.exports import metadata as record
-from setwise.analysis.exports.facts import facts_of
 from setwise.analysis.exports.request import ExportRequest, files_of, kernels_of, lanes_for
 from setwise.analysis.measure.choice import request as chosen_kernel
 from setwise.analysis.measure.here import processor_named
@@ -112,7 +110,7 @@ def export(
     if prover:
         _prove(prover, kernels, time_limit, show)
     files = files_of(request, kernels)
-    content = record.metadata(request, kernels, cache(facts_of), files).encoded()
+    content = record.metadata(request, kernels, files)
     with refused_by_system():
         write(directory, {**files, record.NAME: content}, force, record.accounted)
     there = {(kernel.name, kernel.target.name) for kernel in kernels}

@@ -1,28 +1,28 @@
 """metadata.json of an export: what each kernel is, what was asked for, and digests of all files.
 
-Its schema is the classes below. Only the request in it is believed; `verify` makes everything else again.
+docs/formats.md has its fields. Only the request in it is believed; `verify` makes everything else again.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 from msgspec import Meta, Struct
 
+from setwise.analysis.exports.facts import facts_of
 from setwise.analysis.exports.request import ExportRequest
 from setwise.codegen.assemble import assemble
 from setwise.codegen.export.names import symbol
-from setwise.codegen.export.order import Facts
 from setwise.codegen.export.prototypes import prototype, registers
 from setwise.codegen.files import told_content
 from setwise.codegen.ir.routine import Parameter
 from setwise.codegen.kernel import Kernel
-from setwise.codegen.machine.convention import CONVENTIONS
+from setwise.codegen.machine.convention import SYSV, WIN64
 from setwise.codegen.numbering import LITTLE_ENDIAN
 from setwise.codegen.own.user_files import is_own, parted, source_digest
 from setwise.codegen.version import version
@@ -45,80 +45,6 @@ class OtherVersion(MetadataError):
     """Metadata that another version of setwise wrote, so that this one cannot make its files again."""
 
 
-class FileRecord(Struct, frozen=True):
-    """A file as it was written."""
-
-    bytes: int
-    sha256: Digest
-
-
-class ParameterRecord(Struct, frozen=True):
-    """A parameter of a contract."""
-
-    name: str
-    kind: str
-    below: int
-
-
-class ContractRecord(Struct, frozen=True, omit_defaults=True):
-    """What a kernel takes, requires and gives; `squares` is their numbering, left out where a1 = 0, h1 = 7."""
-
-    parameters: tuple[ParameterRecord, ...]
-    each: tuple[ParameterRecord, ...]
-    results: tuple[str, ...]
-    requires: tuple[str, ...]
-    specification: str
-    direction: str
-    squares: str = ""
-
-
-class KernelRecord(Struct, frozen=True):
-    """One kernel: the image is code, padding and data as one block, `sha256` that of the code as in files of objects.
-
-    There its distances to data are left open, zeros; in the image they are set.
-    """
-
-    name: str
-    symbol: str
-    summary: str
-    source: str
-    isa: str
-    lanes: int
-    abi: str
-    prototype: str | None
-    registers: dict[str, dict[str, str]]
-    features: tuple[str, ...]
-    counts: dict[str, int]
-    changed: tuple[str, ...]
-    sha256: Digest
-    image_sha256: Digest
-    image: str
-    code_bytes: int
-    data_offset: int | None
-    alignment: int
-    distances: tuple[int, ...]
-    contract: ContractRecord
-
-
-class Metadata(Struct, frozen=True, omit_defaults=True):
-    """What stands in metadata.json: who made it, the request, each file, the kernels.
-
-    `sources` are the files and modules that describe routines of somebody's own, with what they are held to.
-    """
-
-    edition: int
-    setwise: str
-    made_by: str
-    request: ExportRequest
-    files: dict[FileName, FileRecord]
-    kernels: tuple[KernelRecord, ...]
-    sources: dict[SourceName, Digest] = {}
-
-    def encoded(self) -> bytes:
-        """The file's content."""
-        return (json.dumps(msgspec.to_builtins(self), indent=1, ensure_ascii=True) + "\n").encode()
-
-
 class Recorded(Struct, frozen=True):
     """The part of metadata.json that is believed: the rest is made again from it, and compared."""
 
@@ -131,19 +57,22 @@ class _Head(Struct, frozen=True):
 
     edition: int
     setwise: Annotated[str, Meta(pattern=r"\A[A-Za-z0-9.+-]+\Z", max_length=40)] = ""
-    files: dict[FileName, FileRecord] = {}
+    files: dict[FileName, Any] = {}
 
 
-def metadata(
-    request: ExportRequest,
-    kernels: Sequence[Kernel],
-    facts: Callable[[Kernel], Facts],
-    files: Mapping[str, bytes],
-) -> Metadata:
-    """The metadata of an export of these files."""
-    records = {name: FileRecord(len(content), _digest(content)) for name, content in files.items()}
-    of_kernels = tuple(_kernel(kernel, facts(kernel)) for kernel in kernels)
-    return Metadata(_EDITION, version(), request.command, request, records, of_kernels, sources_of(request))
+def metadata(request: ExportRequest, kernels: Sequence[Kernel], files: Mapping[str, bytes]) -> bytes:
+    """Return the content of metadata.json for an export of these files."""
+    record: dict[str, Any] = {
+        "edition": _EDITION,
+        "setwise": version(),
+        "made_by": request.command,
+        "request": msgspec.to_builtins(request),
+        "files": {name: {"bytes": len(content), "sha256": _digest(content)} for name, content in files.items()},
+        "kernels": list(map(_kernel, kernels)),
+    }
+    if sources := sources_of(request):
+        record["sources"] = sources
+    return (json.dumps(record, indent=1, ensure_ascii=True) + "\n").encode()
 
 
 def sources_of(request: ExportRequest) -> dict[str, str]:
@@ -152,43 +81,44 @@ def sources_of(request: ExportRequest) -> dict[str, str]:
     return {module: source_digest(module, loaded=True) for module in modules if module != "__main__"}
 
 
-def _kernel(kernel: Kernel, facts: Facts) -> KernelRecord:
-    code, contract = assemble(kernel.code), kernel.routine.contract
-    conventions = dict.fromkeys((kernel.convention, *(CONVENTIONS[name] for name in ("sysv", "win64"))))
-    return KernelRecord(
-        name=kernel.name,
-        symbol=symbol(kernel),
-        summary=kernel.routine.summary,
-        source=kernel.routine.source,
-        isa=kernel.target.name,
-        lanes=kernel.layout.lanes,
-        abi=kernel.convention.name,
-        prototype=prototype(kernel) if kernel.convention.name != "wiki" else None,
-        registers={convention.name: dict(registers(kernel, convention)) for convention in conventions},
-        features=facts.features,
-        counts=dict(facts.counts),
-        changed=facts.changed,
-        sha256=facts.sha256,
-        image_sha256=_digest(code.image),
-        image=code.image.hex(),
-        code_bytes=len(code.text),
-        data_offset=code.data_offset if code.data else None,
-        alignment=max(code.data_alignment, 16),
-        distances=tuple(fixup.offset for fixup in code.text_fixups),
-        contract=ContractRecord(
-            parameters=tuple(map(_parameter, contract.parameters)),
-            each=tuple(map(_parameter, contract.elements)),
-            results=contract.results,
-            requires=contract.required,
-            specification=str(contract.specification),
-            direction=contract.direction,
-            squares="" if contract.numbering == LITTLE_ENDIAN else str(contract.numbering),
-        ),
-    )
+def _kernel(kernel: Kernel) -> dict[str, Any]:
+    code, contract, facts = assemble(kernel.code), kernel.routine.contract, facts_of(kernel)
+    conventions = dict.fromkeys((kernel.convention, SYSV, WIN64))
+    numbering = {} if contract.numbering == LITTLE_ENDIAN else {"squares": str(contract.numbering)}
+    return {
+        "name": kernel.name,
+        "symbol": symbol(kernel),
+        "summary": kernel.routine.summary,
+        "source": kernel.routine.source,
+        "isa": kernel.target.name,
+        "lanes": kernel.layout.lanes,
+        "abi": kernel.convention.name,
+        "prototype": prototype(kernel) if kernel.convention.name != "wiki" else None,
+        "registers": {convention.name: dict(registers(kernel, convention)) for convention in conventions},
+        "features": facts.features,
+        "counts": dict(facts.counts),
+        "changed": facts.changed,
+        "sha256": facts.sha256,
+        "image_sha256": _digest(code.image),
+        "image": code.image.hex(),
+        "code_bytes": len(code.text),
+        "data_offset": code.data_offset if code.data else None,
+        "alignment": max(code.data_alignment, 16),
+        "distances": [fixup.offset for fixup in code.text_fixups],
+        "contract": {
+            "parameters": list(map(_parameter, contract.parameters)),
+            "each": list(map(_parameter, contract.elements)),
+            "results": contract.results,
+            "requires": contract.required,
+            "specification": str(contract.specification),
+            "direction": contract.direction,
+            **numbering,
+        },
+    }
 
 
-def _parameter(parameter: Parameter) -> ParameterRecord:
-    return ParameterRecord(parameter.name, parameter.kind, parameter.below)
+def _parameter(parameter: Parameter) -> dict[str, Any]:
+    return {"name": parameter.name, "kind": parameter.kind, "below": parameter.below}
 
 
 def _digest(content: bytes) -> str:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Literal
 
 from setwise.analysis.code.binary import binary_of
 from setwise.analysis.errors import CannotRunHere
-from setwise.analysis.exports.facts import facts_of
 from setwise.analysis.exports.metadata import NAME, OtherVersion, Recorded, metadata, read
 from setwise.analysis.exports.request import files_of, kernels_of
 from setwise.analysis.parallel import Show, silent
@@ -63,7 +61,7 @@ def _findings(
     try:
         kernels = kernels_of(request)
         files = files_of(request, kernels)
-        again = metadata(request, kernels, cache(facts_of), files).encoded()
+        again = metadata(request, kernels, files)
     except (ValueError, LookupError) as error:
         yield _finding("all files", "made again", str(error))
         return

@@ -1,4 +1,4 @@
-"""The reference of the files that setwise writes and reads, docs/formats.md, from the classes that read them.
+"""The reference of the files that setwise writes and reads, docs/formats.md, from classes that read them.
 
 `make golden` writes that page anew; test_formats.py compares it with the classes, the files and the commands.
 """
@@ -14,11 +14,82 @@ from typing import Annotated, Any, Literal, NotRequired, Union, get_args, get_or
 
 from msgspec import Struct, UnsetType
 
-from setwise.analysis.exports.metadata import Metadata
+from setwise.analysis.exports.metadata import Digest, FileName, SourceName
+from setwise.analysis.exports.request import ExportRequest
 from setwise.analysis.report.figures import Measurements
 
 FILE = Path(__file__).parents[2] / "docs" / "formats.md"
 TEMPLATE = Path(__file__).with_suffix(".md")
+
+
+class FileRecord(Struct, frozen=True, forbid_unknown_fields=True):
+    """A file as it was written."""
+
+    bytes: int
+    sha256: Digest
+
+
+class ParameterRecord(Struct, frozen=True, forbid_unknown_fields=True):
+    """A parameter of a contract."""
+
+    name: str
+    kind: str
+    below: int
+
+
+class ContractRecord(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a kernel takes, requires and gives; `squares` is their numbering, left out where a1 = 0, h1 = 7."""
+
+    parameters: tuple[ParameterRecord, ...]
+    each: tuple[ParameterRecord, ...]
+    results: tuple[str, ...]
+    requires: tuple[str, ...]
+    specification: str
+    direction: str
+    squares: str = ""
+
+
+class KernelRecord(Struct, frozen=True, forbid_unknown_fields=True):
+    """One kernel: the image is code, padding and data as one block, `sha256` that of the code as in files of objects.
+
+    There its distances to data are left open, zeros; in the image they are set.
+    """
+
+    name: str
+    symbol: str
+    summary: str
+    source: str
+    isa: str
+    lanes: int
+    abi: str
+    prototype: str | None
+    registers: dict[str, dict[str, str]]
+    features: tuple[str, ...]
+    counts: dict[str, int]
+    changed: tuple[str, ...]
+    sha256: Digest
+    image_sha256: Digest
+    image: str
+    code_bytes: int
+    data_offset: int | None
+    alignment: int
+    distances: tuple[int, ...]
+    contract: ContractRecord
+
+
+class Metadata(Struct, frozen=True, forbid_unknown_fields=True):
+    """What stands in metadata.json: who made it, the request, each file, the kernels.
+
+    `sources` are the files and modules that describe routines of somebody's own, with what they are held to.
+    """
+
+    edition: int
+    setwise: str
+    made_by: str
+    request: ExportRequest
+    files: dict[FileName, FileRecord]
+    kernels: tuple[KernelRecord, ...]
+    sources: dict[SourceName, Digest] = {}
 
 
 def fields(kind: type) -> dict[str, Any]:
