@@ -14,7 +14,7 @@ from setwise.codegen.catalogue import find
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
 from setwise.codegen.run.bochs import Processor, ready
-from setwise.codegen.run.call import best_isa, calling_sequence, missing
+from setwise.codegen.run.call import best_isa, missing, signature_of
 from setwise.codegen.run.executable import NotRunnable
 from setwise.codegen.run.function import Function
 
@@ -78,5 +78,5 @@ def _run_on(kernel: Kernel, words: Sequence[int], on: Processor) -> tuple[int, .
 
     if lacking := missing(kernel.target, on.features):
         raise CannotRunHere(f"{on.title} cannot run {kernel.name}: it lacks {', '.join(lacking)}")
-    subject = EmulatedCode(binary_of(kernel), calling_sequence(kernel), arrays=False)
+    subject = EmulatedCode(binary_of(kernel), signature_of(kernel), arrays=False)
     return run_emulated(subject, words, len(kernel.routine.contract.results), on)

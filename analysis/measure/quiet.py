@@ -21,9 +21,9 @@ from typing import Protocol, Self
 
 from setwise.analysis.measure.trials import WIDE_SLOWDOWN, Sections, percentile, row_of
 from setwise.codegen.run.call import host
-from setwise.codegen.run.driver import GENERAL
+from setwise.codegen.run.harness import GENERAL, Signature
 from setwise.codegen.run.stopwatch import ArgumentSets, Stopwatch
-from setwise.codegen.run.timer import CHAIN_ADDS, WIDE_ROWS, Calls, Signature, Timer, timer
+from setwise.codegen.run.timer import CHAIN_ADDS, WIDE_ROWS, Calls, Timer, timer
 
 QUARTILE = 0.25
 """A quarter of a processor's rows take at most what is its least: fewer may be wrong by chance."""

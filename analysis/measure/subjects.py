@@ -18,7 +18,8 @@ from setwise.analysis.spec import raywalk
 from setwise.codegen.ir.routine import Contract, Parameter
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.machine.convention import SYSV, Convention
-from setwise.codegen.run.driver import GENERAL, passing
+from setwise.codegen.run.call import signature_of
+from setwise.codegen.run.harness import GENERAL, Signature
 from setwise.codegen.run.stopwatch import ArgumentSets
 from setwise.codegen.run.timer import (
     CALLS,
@@ -27,8 +28,8 @@ from setwise.codegen.run.timer import (
     WIDE_ROWS,
     Calls,
     Mode,
-    Signature,
     Timer,
+    offsets,
     timer,
 )
 
@@ -113,25 +114,24 @@ def subject(kernel: Kernel, binary: Binary | None = None, maker: str = OURS, boa
     if binary is None:
         binary = binary_of(kernel)
     contract = kernel.routine.contract
-    lanes = kernel.layout.lanes
-    signature = signature_of(
-        contract, kernel.convention, lanes if kernel.layout.boards else 1, "avx" in kernel.target.features
-    )
+    signature = signature_of(kernel)
+    if contract.elements:
+        signature = replace(signature, arguments=(GENERAL,) * len(contract.parameters))
     words = (at for at, parameter in enumerate(contract.parameters) if parameter.kind in _BOARDS)
     numbers = (at for at, parameter in enumerate(contract.parameters) if parameter.kind == "word")
     chained = next(words, next(numbers, None))
     length = boards if contract.elements else 0
     return Subject(
-        kernel.name, kernel.target.name, lanes, maker, binary, contract, signature, None if length else chained, length
+        kernel.name,
+        kernel.target.name,
+        kernel.layout.lanes,
+        maker,
+        binary,
+        contract,
+        signature,
+        None if length else chained,
+        length,
     )
-
-
-def signature_of(contract: Contract, convention: Convention = SYSV, lanes: int = 1, vex: bool = False) -> Signature:
-    """How a routine of that contract is called, with so many boards in a vector register (1: general registers)."""
-    if contract.elements:
-        return Signature(convention, (GENERAL,) * len(contract.parameters), None, vex)
-    arguments, result = passing(contract, lanes)
-    return Signature(convention, arguments, result, vex)
 
 
 def empty_routine(like: Subject) -> Subject:
@@ -157,7 +157,7 @@ def arguments_for(subject: Subject, mode: Mode, sets: int = _SETS) -> ArgumentSe
         draw = random.Random(_SEED)
         cases = [_case(subject.contract, subject.contract.elements, draw) for _ in range(subject.boards)]
         return ArgumentSets(arrays=tuple(zip(*cases, strict=True)))
-    in_set = subject.signature.stride // 8 if mode == "mixed" else 0
+    in_set = offsets(subject.signature)[-1] // 8 if mode == "mixed" else 0
     words = _drawn(subject.contract, subject.signature, sets if mode == "mixed" else 1)
     return ArgumentSets(words, in_set=in_set)
 

@@ -26,7 +26,7 @@ from setwise.codegen.lower import lower
 from setwise.codegen.machine.processors import BASELINE, asked_for
 from setwise.codegen.request import KernelKey, Request
 from setwise.codegen.run.bochs import HOW_TO_GET, PROCESSORS, Processor, installed, ready, usual
-from setwise.codegen.run.call import calling_sequence, missing, runner
+from setwise.codegen.run.call import missing, runner, signature_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ def _checked(
         if isinstance(place, str):
             yield CheckedKernel(request, Outcome("not run", reason=place))
             continue
-        code = EmulatedCode(binary_of(kernel), calling_sequence(kernel), arrays=bool(contract.elements))
+        code = EmulatedCode(binary_of(kernel), signature_of(kernel), arrays=bool(contract.elements))
         requests = alike.setdefault(code, [])
         requests.append(request)
         if len(requests) == 1 and place is None:
@@ -151,7 +151,7 @@ def check_function(
     binary, kernel = function.binary, lower(spec, spec.isas[0], abi)
     processor = _processor_for(binary, emulated)
     cases = make_cases(spec.contract, quick)
-    code = EmulatedCode(binary, calling_sequence(kernel), bool(spec.contract.elements))
+    code = EmulatedCode(binary, signature_of(kernel), bool(spec.contract.elements))
     (outcome,) = check_emulated([code], cases, processor)
     return replace(outcome, on=outcome.on or f"{processor.title}, emulated")
 

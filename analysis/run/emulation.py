@@ -15,8 +15,8 @@ from setwise.analysis.code.decode import Binary, Decoded, decode
 from setwise.analysis.run.cases import Cases
 from setwise.analysis.run.check import Outcome, Trial, TrialResult, trials, verdict
 from setwise.codegen.run.bochs import Processor
-from setwise.codegen.run.call import CallingSequence
 from setwise.codegen.run.emulate import Task, TaskResult, emulate
+from setwise.codegen.run.harness import Signature
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class EmulatedCode:
     """Code that is to run on an emulated processor: its bytes, and how they are called."""
 
     binary: Binary
-    sequence: CallingSequence
+    signature: Signature
     arrays: bool
 
 
@@ -106,7 +106,7 @@ def check_emulated(subjects: Sequence[EmulatedCode], cases: Cases, on: Processor
     for subject, (text, _, wrong) in zip(subjects, corrections, strict=True):
         if not wrong:
             image = replace(subject.binary, text=text).image
-            tasks += [_task(image, subject.sequence, trial) for trial in trials_of[subject.arrays]]
+            tasks += [_task(image, subject.signature, trial) for trial in trials_of[subject.arrays]]
     ran = emulate(tasks, on)
     for subject, (_, corrected, wrong) in zip(subjects, corrections, strict=True):
         if wrong:
@@ -126,18 +126,18 @@ def run_emulated(subject: EmulatedCode, words: Sequence[int], results: int, on: 
     text, _, wrong = correct(subject.binary.text)
     if wrong:
         raise ValueError(_refusal(wrong))
-    lanes = subject.sequence.lanes
+    lanes = subject.signature.lanes
     columns = tuple(np.array([word] + [0] * (lanes - 1), np.uint64) for word in words)
     image = replace(subject.binary, text=text).image
-    (ran,) = emulate([Task(image, subject.sequence, columns, np.zeros(lanes * results, np.uint64), lanes)], on)
+    (ran,) = emulate([Task(image, subject.signature, columns, np.zeros(lanes * results, np.uint64), lanes)], on)
     if ran.violation is not None:
         raise RuntimeError(f"the code breaks its convention: {', '.join(ran.violation.breaches)}")
     return tuple(map(int, np.frombuffer(ran.results, np.uint64)[:results]))
 
 
-def _task(image: bytes, sequence: CallingSequence, trial: Trial) -> Task:
+def _task(image: bytes, signature: Signature, trial: Trial) -> Task:
     start = trial.start * trial.before.itemsize
-    return Task(image, sequence, trial.columns, trial.before, trial.cases, start, trial.over)
+    return Task(image, signature, trial.columns, trial.before, trial.cases, start, trial.over)
 
 
 def _result(trial: Trial, ran: TaskResult) -> TrialResult:

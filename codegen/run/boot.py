@@ -23,7 +23,7 @@ import iced_x86
 
 from setwise.codegen.assemble import assemble
 from setwise.codegen.machine.code import Code, Instruction, Label, Register, general
-from setwise.codegen.run.context import move, word
+from setwise.codegen.run.harness import move, word
 
 Buffer = Any
 """What Python's buffer protocol gives: bytes, an array of NumPy's or ctypes'."""

@@ -14,18 +14,9 @@ from setwise.codegen.machine.code import Code
 from setwise.codegen.machine.convention import SYSV, WIN64, Convention
 from setwise.codegen.machine.processors import BASELINE
 from setwise.codegen.run import cpu
-from setwise.codegen.run.driver import (
-    CASE_WORD,
-    CONTEXT_WORDS,
-    GENERAL,
-    ArgumentSlot,
-    breaches,
-    by_case,
-    driver,
-    initial_context,
-    passing,
-)
+from setwise.codegen.run.driver import CASE_WORD, CONTEXT_WORDS, breaches, by_case, driver, initial_context
 from setwise.codegen.run.executable import Executable, NotRunnable, runnable
+from setwise.codegen.run.harness import Signature, signature
 from setwise.codegen.targets import TARGETS
 from setwise.codegen.targets.table import Target
 
@@ -72,39 +63,10 @@ class Violation:
     breaches: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class CallingSequence:
-    """How a kernel is called: with `lanes` each call takes so many cases; with `whole` one call takes them all, and a
-    last argument, which has no column, says how many they are.
-    """
-
-    convention: Convention
-    arguments: Sequence[ArgumentSlot]
-    result: ArgumentSlot | None = GENERAL
-    lanes: int = 1
-    whole: bool = False
-
-    @property
-    def columns(self) -> int:
-        """How many columns of arguments it takes."""
-        return sum(slot.file != "results" for slot in self.arguments) - self.whole
-
-    @property
-    def interleaved(self) -> int:
-        """How many results a call writes for several boards each, result by result; else 0."""
-        written = sum(slot.words for slot in self.arguments if slot.file == "results")
-        return written // self.lanes if self.lanes > 1 else 0
-
-
-def calling_sequence(kernel: Kernel) -> CallingSequence:
-    """How a kernel is called: a column for each input; the results have as many words a case as the kernel has."""
-    contract, lanes = kernel.routine.contract, cases_a_call(kernel)
-    if is_batch(kernel.routine):
-        *inputs, _, _ = contract.parameters
-        arrays = (*(ArgumentSlot("address") for _ in inputs), ArgumentSlot("results"), GENERAL)
-        return CallingSequence(kernel.convention, arrays, None, whole=True)
-    arguments, result = passing(contract, lanes)
-    return CallingSequence(kernel.convention, arguments, result, lanes)
+def signature_of(kernel: Kernel) -> Signature:
+    """Return how a kernel is called: a column for each input; results have as many words a case as the kernel has."""
+    vex = "avx" in kernel.target.features
+    return signature(kernel.routine.contract, kernel.convention, cases_a_call(kernel), vex)
 
 
 class Runner:
@@ -117,17 +79,15 @@ class Runner:
     def __init__(
         self,
         code: Code,
-        sequence: CallingSequence,
+        signature: Signature,
         target: Target | None = None,
         image: bytes | None = None,
         data: int = 0,
     ) -> None:
         refuse_unrunnable(code, target)
-        self._sequence = sequence
+        self._signature = signature
         self._context = (_U64 * CONTEXT_WORDS)(*initial_context())
-        avx = "avx" in cpu.features()
-        at = ctypes.addressof(self._context)
-        drive = driver(sequence.convention, sequence.arguments, at, host(), sequence.result, avx)
+        drive = driver(signature, ctypes.addressof(self._context), host())
         if image is None:
             assembled = assemble(code)
             image, data = assembled.image, len(assembled.data)
@@ -140,19 +100,19 @@ class Runner:
 
         Returns what the kernel broke, in the first case where it did; the cases behind that one are not run.
         """
-        sequence = self._sequence
-        if len(columns) != sequence.columns:
-            raise ValueError(f"{len(columns)} columns for {sequence.columns} arguments")
-        if n % sequence.lanes:
-            raise ValueError(f"{n} cases are no multiple of {sequence.lanes} lanes")
+        called = self._signature
+        if len(columns) != called.columns:
+            raise ValueError(f"{len(columns)} columns for {called.columns} arguments")
+        if n % called.lanes:
+            raise ValueError(f"{n} cases are no multiple of {called.lanes} lanes")
         number = _U64(n)
-        addresses = [*columns, ctypes.addressof(number)] if sequence.whole else columns
-        calls = 1 if sequence.whole else n // sequence.lanes
+        addresses = [*columns, ctypes.addressof(number)] if called.whole else columns
+        calls = 1 if called.whole else n // called.lanes
         mask = int(self._drive(self._kernel.address(), (_U64 * max(1, len(addresses)))(*addresses), results, calls))
-        if several := sequence.interleaved:
-            written = (_U64 * (n * several)).from_address(results)
-            written[:] = [*by_case(written[:], several, sequence.lanes)]
-        return Violation(int(self._context[CASE_WORD]) * sequence.lanes, breaches(mask)) if mask else None
+        if called.interleaved:
+            written = (_U64 * (n * called.interleaved)).from_address(results)
+            written[:] = [*by_case(written[:], called.interleaved, called.lanes)]
+        return Violation(int(self._context[CASE_WORD]) * called.lanes, breaches(mask)) if mask else None
 
     def close(self) -> None:
         """Free the executable memory."""
@@ -171,7 +131,7 @@ def runner(kernel: Kernel, image: bytes | None = None, data: int = 0) -> Runner:
 
     The last `data` bytes of that image are data.
     """
-    return Runner(kernel.code, calling_sequence(kernel), kernel.target, image, data)
+    return Runner(kernel.code, signature_of(kernel), kernel.target, image, data)
 
 
 def cases_a_call(kernel: Kernel) -> int:

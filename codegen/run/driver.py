@@ -13,35 +13,10 @@ the words around the kernel's stack: one that returns to a saved register or to 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Literal
 
-from setwise.codegen.ir.routine import Contract
 from setwise.codegen.machine.code import Code, Instruction, Item, Label, Memory, Register, general, vector
 from setwise.codegen.machine.convention import Convention
-from setwise.codegen.run.context import SAVED_WORDS, move, restore, save, word
-
-
-@dataclass(frozen=True, slots=True)
-class ArgumentSlot:
-    """How an argument or a result is passed, and its part of a column: `words` of 8 bytes a case.
-
-    general   a word in a general register, or on the stack where the convention has no register left
-    vector    the words in a vector register of that size; the n-th vector is in the convention's n-th vector register
-    address   the address of the case's words in the column
-    results   the address of the case's words in the results; it has no column
-    """
-
-    file: Literal["general", "vector", "address", "results"]
-    words: int = 1
-
-    @property
-    def lanes(self) -> int:
-        """How many words the register holds."""
-        return self.words if self.file == "vector" else 1
-
-
-GENERAL = ArgumentSlot("general")
+from setwise.codegen.run.harness import RAX, RSP, SAVED_WORDS, Signature, move, passed, restore, save, word
 
 # Bits of the mask: 0 to 15 general registers, 16 to 31 vector registers, then:
 DIRECTION_FLAG = 32
@@ -53,21 +28,10 @@ _SEEN_VECTOR = _KNOWN_VECTORS + 2 * 16
 CONTEXT_WORDS = _SEEN_VECTOR + 2
 """How many there are; word `CASE_WORD` holds the number of the case, from 0: behind a breach, the case that made it."""
 
-_RAX, _RSP, _R10, _R11 = map(general, ("rax", "rsp", "r10", "r11"))
+_R10, _R11 = general("r10"), general("r11")
 _RETURNED = "returned"
 _WAYS_BACK = 8  # words above the arguments, and as many below the kernel's return address
 _JUNK = 0x5A5A_A5A5_3C3C_C3C3
-
-
-def passing(contract: Contract, lanes: int = 1) -> tuple[tuple[ArgumentSlot, ...], ArgumentSlot | None]:
-    """How a routine's arguments and its result are passed, with so many boards in a vector register (1: general ones).
-
-    The result is None where it is written through an address: then a call leaves each result's boards side by side.
-    """
-    board = ArgumentSlot("vector", lanes) if lanes > 1 else GENERAL
-    written = ArgumentSlot("results", len(contract.results) * lanes)
-    arguments = tuple(written if p.kind == "results" else GENERAL if p.scalar else board for p in contract.parameters)
-    return arguments, None if written in arguments else board
 
 
 def by_case(words: Sequence[int], results: int, lanes: int) -> list[int]:
@@ -102,50 +66,38 @@ def breaches(mask: int) -> tuple[str, ...]:
     return (*changed, *(["the direction flag is set"] if mask >> DIRECTION_FLAG & 1 else []))
 
 
-def driver(
-    convention: Convention,
-    arguments: Sequence[ArgumentSlot],
-    context_address: int,
-    host: Convention,
-    result: ArgumentSlot | None = GENERAL,
-    avx: bool = False,
-) -> Code:
-    """The driver for kernels of `convention` with these arguments; `host` is the convention in which it is called.
+def driver(signature: Signature, context_address: int, host: Convention) -> Code:
+    """Return the driver for kernels of that signature; `host` is the convention in which it is called.
 
-    A result is stored to results[case]; without one the kernel writes through an address. `avx` says whether the
-    processor may be asked for VEX instructions: vectors of more than 128 bits need them.
+    A result is stored to results[case]; without one the kernel writes through an address.
     """
-    wide = any(slot.file == "vector" and slot.words > 2 for slot in (*arguments, *([result] if result else ())))
-    if wide and not avx:
-        raise ValueError("vectors of more than 128 bits need AVX")
     return Code(
         "drive",
         (
             *_enter(host, context_address),
-            *_reserve(convention, arguments),
+            *_reserve(signature),
             Label("next"),
             *_at_context(context_address),
-            *_load_arguments(convention, arguments, avx),
-            *_fill(convention),
+            *_load_arguments(signature),
+            *_fill(signature.convention),
             Instruction("call", (word(_R11, _KERNEL),)),
             Label(_RETURNED),
             *(Instruction("nop") for _ in range(16)),  # a way back for each general register
             *_at_context(context_address),
-            *_examine(convention),
-            *(_store_result(convention, result, avx) if result else ()),
+            *_examine(signature.convention),
+            *_store_result(signature),
             move(_R10, word(_R11, _BROKEN)),
             Instruction("test", (_R10, _R10)),
             Instruction("jne", (Label("leave"),)),
-            move(_R10, word(_R11, CASE_WORD)),
-            Instruction("add", (_R10, 1)),
-            move(word(_R11, CASE_WORD), _R10),
+            Instruction("add", (word(_R11, CASE_WORD), 1)),
             Label("test"),
+            move(_R10, word(_R11, CASE_WORD)),
             Instruction("cmp", (_R10, word(_R11, _N))),
             Instruction("jb", (Label("next"),)),
             Label("leave"),
-            *([Instruction("vzeroupper")] if wide else []),
+            *([Instruction("vzeroupper")] if signature.vex else []),
             *restore(host, _R11),
-            move(_RAX, word(_R11, _BROKEN)),
+            move(RAX, word(_R11, _BROKEN)),
             Instruction("ret"),
         ),
     )
@@ -166,51 +118,30 @@ def _enter(host: Convention, context_address: int) -> Iterator[Item]:
     yield from save(host, _R11)
 
 
-def _reserve(convention: Convention, arguments: Sequence[ArgumentSlot]) -> Iterator[Item]:
-    """Room for shadow space and stack arguments and some ways back above, at a multiple of 16; the loop's start."""
-    on_stack = sum(isinstance(place, int) for place in _places(convention, arguments))
-    words = (convention.stack_arguments - 8) // 8 + on_stack + _WAYS_BACK
-    yield Instruction("sub", (_RSP, 8 * words))
-    yield Instruction("and", (_RSP, -16))
+def _reserve(signature: Signature) -> Iterator[Item]:
+    """Reserve the words above the return address and some ways back above them, at a multiple of 16."""
+    words = signature.stack_words + _WAYS_BACK
+    yield Instruction("sub", (RSP, 8 * words))
+    yield Instruction("and", (RSP, -16))
     yield Instruction("lea", (_R10, _way_back(0)))
     for at in range(words):
-        yield move(word(_RSP, at), _R10)
-    yield move(word(_R11, _CALL_RSP), _RSP)
+        yield move(word(RSP, at), _R10)
+    yield move(word(_R11, _CALL_RSP), RSP)
     yield Instruction("xor", (_R10.at(32), _R10.at(32)))
     yield move(word(_R11, _BROKEN), _R10)
     yield move(word(_R11, CASE_WORD), _R10)
     yield Instruction("jmp", (Label("test"),))
 
 
-def _load_arguments(convention: Convention, arguments: Sequence[ArgumentSlot], avx: bool) -> Iterator[Item]:
-    columns = 0
-    for slot, place in zip(arguments, _places(convention, arguments), strict=True):
-        if slot.file == "results":
-            yield move(_RAX, word(_R11, _RESULTS))
-        else:
-            yield move(_RAX, word(_R11, _COLUMNS))
-            yield move(_RAX, word(_RAX, columns))
-            columns += 1
-        yield from _add_case(slot)
-        if slot.file == "vector" and isinstance(place, Register):
-            register = place.at(64 * slot.words)
-            yield move(register, word(_RAX, 0, register.bits), avx)
-            continue
-        if slot.file == "general":
-            yield move(_RAX, word(_RAX, 0))
-        # Before the call rsp is 8 above what the kernel sees.
-        yield move(word(_RSP, place // 8 - 1) if isinstance(place, int) else place, _RAX)
-
-
-def _places(convention: Convention, arguments: Sequence[ArgumentSlot]) -> tuple[Register | int, ...]:
-    return convention.places([slot.lanes for slot in arguments])
-
-
-def _add_case(slot: ArgumentSlot) -> Iterator[Item]:
-    """To rax the distance of this case's words from the column's start."""
-    yield move(_R10, word(_R11, CASE_WORD))
-    yield Instruction("imul", (_R10, _R10, 8 * slot.words))
-    yield Instruction("add", (_RAX, _R10))
+def _load_arguments(signature: Signature) -> Iterator[Item]:
+    columns = iter(range(len(signature.arguments)))
+    for slot, place in zip(signature.arguments, signature.places, strict=True):
+        yield move(RAX, word(_R11, _RESULTS if slot.file == "results" else _COLUMNS))
+        if slot.file != "results":
+            yield move(RAX, word(RAX, next(columns)))
+        yield Instruction("imul", (_R10, word(_R11, CASE_WORD), 8 * slot.words))
+        yield Instruction("add", (RAX, _R10))
+        yield from passed(place, slot.operand(RAX), signature.vex)
 
 
 def _fill(convention: Convention) -> Iterator[Item]:
@@ -221,16 +152,16 @@ def _fill(convention: Convention) -> Iterator[Item]:
         yield Instruction("movups", (vector(number, 128), word(_R11, _KNOWN_VECTORS + 2 * number, 128)))
     yield Instruction("lea", (_R10, _way_back(0)))
     for at in range(2, 2 + _WAYS_BACK):
-        yield move(word(_RSP, -at), _R10)
-    yield Instruction("mov", (_RAX, _JUNK))
-    yield move(_R10, _RAX)
+        yield move(word(RSP, -at), _R10)
+    yield Instruction("mov", (RAX, _JUNK))
+    yield move(_R10, RAX)
 
 
 def _examine(convention: Convention) -> Iterator[Item]:
     """Differences into the mask; rax is left alone."""
-    yield Instruction("cmp", (_RSP, word(_R11, _CALL_RSP)))
-    yield from _note_if_unequal(_RSP.number)
-    yield move(_RSP, word(_R11, _CALL_RSP))
+    yield Instruction("cmp", (RSP, word(_R11, _CALL_RSP)))
+    yield from _note_if_unequal(RSP.number)
+    yield move(RSP, word(_R11, _CALL_RSP))
     yield Instruction("pushfq")
     yield Instruction("pop", (_R10,))
     yield Instruction("cld")
@@ -261,9 +192,9 @@ def _note(bit: int) -> Iterator[Item]:
     yield Instruction("or", (word(_R11, _BROKEN), _R10))
 
 
-def _store_result(convention: Convention, result: ArgumentSlot, avx: bool) -> Iterator[Item]:
-    yield move(_R10, word(_R11, CASE_WORD))
-    yield Instruction("imul", (_R10, _R10, 8 * result.words))
-    yield Instruction("add", (_R10, word(_R11, _RESULTS)))
-    register = convention.result_for(result.lanes).at(64 * result.lanes)
-    yield move(word(_R10, 0, register.bits), register, avx)
+def _store_result(signature: Signature) -> Iterator[Item]:
+    if slot := signature.result:
+        register = signature.register(slot)
+        yield Instruction("imul", (_R10, word(_R11, CASE_WORD), 8 * slot.words))
+        yield Instruction("add", (_R10, word(_R11, _RESULTS)))
+        yield move(Memory(register.bits, _R10), register, signature.vex)

@@ -13,8 +13,9 @@ from setwise.codegen.assemble import assemble
 from setwise.codegen.machine.convention import SYSV
 from setwise.codegen.run.bochs import Processor, boot
 from setwise.codegen.run.boot import Buffer, Ending, Full, Image
-from setwise.codegen.run.call import CallingSequence, Violation
+from setwise.codegen.run.call import Violation
 from setwise.codegen.run.driver import CASE_WORD, CONTEXT_WORDS, breaches, by_case, driver, initial_context
+from setwise.codegen.run.harness import Signature
 
 _SECONDS_TO_BOOT, _SECONDS_A_CASE = 30.0, 2e-4
 
@@ -36,7 +37,7 @@ class Task:
     """
 
     image: bytes
-    sequence: CallingSequence
+    signature: Signature
     columns: tuple[Buffer, ...]
     results: Buffer
     cases: int
@@ -62,16 +63,16 @@ def emulate(tasks: Sequence[Task], on: Processor) -> Iterator[TaskResult]:
     """
     done = 0
     while done < len(tasks):
-        image, placed = _loaded(tasks[done:], on)
+        image, placed = _loaded(tasks[done:])
         seconds = _SECONDS_TO_BOOT + _SECONDS_A_CASE * sum(placement.task.cases for placement in placed)
         left = boot(image, on, seconds)
         for placement, ending in zip(placed, left.calls, strict=True):
             task = placement.task
             results = left.read(placement.results, memoryview(task.results).nbytes)
-            case = struct.unpack("<Q", left.read(placement.context + 8 * CASE_WORD, 8))[0] * task.sequence.lanes
-            if several := task.sequence.interleaved:
+            case = struct.unpack("<Q", left.read(placement.context + 8 * CASE_WORD, 8))[0] * task.signature.lanes
+            if several := task.signature.interleaved:
                 words = struct.unpack(f"<{len(results) // 8}Q", results)
-                results = struct.pack(f"<{len(words)}Q", *by_case(words, several, task.sequence.lanes))
+                results = struct.pack(f"<{len(words)}Q", *by_case(words, several, task.signature.lanes))
             broken = _breaches(ending, placement, seconds)
             yield TaskResult(results, Violation(case, broken) if broken else None)
             done += 1
@@ -88,14 +89,14 @@ def _breaches(ending: Ending, placement: _Placement, seconds: float) -> tuple[st
     return (f"it has not returned after {seconds:.0f} seconds",) if not ending.ended else breaches(ending.result)
 
 
-def _loaded(tasks: Sequence[Task], on: Processor) -> tuple[Image, list[_Placement]]:
+def _loaded(tasks: Sequence[Task]) -> tuple[Image, list[_Placement]]:
     """An image with as many of these tasks as go in, the first one at least."""
     image = Image()
     constants: dict[int, int] = {}
     placed: list[_Placement] = []
     for task in tasks:
         try:
-            placed.append(_place(image, task, on, constants))
+            placed.append(_place(image, task, constants))
         except Full:
             if not placed:
                 raise
@@ -103,7 +104,7 @@ def _loaded(tasks: Sequence[Task], on: Processor) -> tuple[Image, list[_Placemen
     return image, placed
 
 
-def _place(image: Image, task: Task, on: Processor, constants: dict[int, int]) -> _Placement:
+def _place(image: Image, task: Task, constants: dict[int, int]) -> _Placement:
     """Puts a task's code and memory into the image; columns lie there once, by `constants`."""
     results = image.writable(task.results)
     addresses = []
@@ -111,13 +112,13 @@ def _place(image: Image, task: Task, on: Processor, constants: dict[int, int]) -
         if at != task.over and id(column) not in constants:
             constants[id(column)] = image.read_only(column)
         addresses.append(results if at == task.over else constants[id(column)])
-    sequence = task.sequence
-    if sequence.whole:
+    signature = task.signature
+    if signature.whole:
         addresses.append(image.read_only(struct.pack("<Q", task.cases)))
     columns = image.read_only(struct.pack(f"<{len(addresses)}Q", *addresses))
     watched = image.writable(struct.pack(f"<{CONTEXT_WORDS}Q", *initial_context()))
     code = image.code(task.image)
-    drive = driver(sequence.convention, sequence.arguments, watched, SYSV, sequence.result, "avx" in on.features)
-    calls = 1 if sequence.whole else task.cases // sequence.lanes
+    drive = driver(signature, watched, SYSV)
+    calls = 1 if signature.whole else task.cases // signature.lanes
     image.call(image.code(assemble(drive).image), (code, columns, results + task.start, calls))
     return _Placement(task, code, watched, results)

@@ -19,7 +19,7 @@ from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
 from setwise.codegen.numbering import named_number
 from setwise.codegen.regalloc.machine import OutOfRegisters
-from setwise.codegen.run.call import best_isa, cases_a_call, host, is_batch, refuse_unrunnable
+from setwise.codegen.run.call import best_isa, host, is_batch, refuse_unrunnable, signature_of
 from setwise.codegen.run.executable import Executable
 from setwise.codegen.run.integers import in_range, single_call
 from setwise.codegen.run.loop import inner_loop
@@ -189,7 +189,7 @@ def named(name: str, isa: str | None, abi: str | None, lanes: int | None, varian
 
 def in_memory(kernel: Kernel) -> tuple[Executable, Executable]:
     """The loop of a kernel and the kernel, ready to run."""
-    loop = inner_loop(kernel.routine.contract, cases_a_call(kernel), kernel.convention, host())
+    loop = inner_loop(signature_of(kernel), len(kernel.routine.contract.results), host())
     assembled = assemble(kernel.code)
     return Executable(assemble(loop).image), Executable(assembled.image, len(assembled.data))
 

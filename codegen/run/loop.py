@@ -12,141 +12,110 @@ them, and nobody looks at the others.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
-from setwise.codegen.ir.routine import Contract
 from setwise.codegen.machine.code import Code, Instruction, Item, Label, Memory, Register, general, vector
 from setwise.codegen.machine.convention import Convention
-from setwise.codegen.run.context import move, word
+from setwise.codegen.run.harness import RAX, RSP, SAVED_WORDS, Signature, move, passed, restore, save, word
 
-_RAX, _RBX, _RBP, _RSP, _R10, _R12 = map(general, ("rax", "rbx", "rbp", "rsp", "r10", "r12"))
-_STEPS, _LEFT, _AT_ONCE = _RBX, _RBP, _R12
+_STEPS, _LEFT, _AT_ONCE, _R10 = map(general, ("rbx", "rbp", "r12", "r10"))
 _BLOCK, _LINE = 64, 64  # boards; bytes
-_KEPT = (_RBX, _RBP, _R12)
-_LEAVE = Label("leave")
 
 
-def inner_loop(contract: Contract, lanes: int, convention: Convention, host: Convention) -> Code:
-    """The loop for kernels of `convention` with this contract and so many boards a register; `host` calls the loop."""
-    parameters = contract.parameters
-    places = convention.places([1 if parameter.scalar else lanes for parameter in parameters])
-    arrays = sum(parameter.kind == "boards" for parameter in parameters)
-    operands = arrays or sum(p.kind != "results" for p in parameters) + len(contract.results)
-    # The frame: what the kernel finds above its return address, then the loop's own words.
-    first = (convention.stack_arguments - 8) // 8 + sum(isinstance(place, int) for place in places)
-    written = parameters[-1].kind == "results"
-    each = lanes if written else 1
-    block, kernel = first + operands, first + operands + len(contract.results) * each
-    lost = (
-        [register for register in host.saved if register not in convention.saved],
-        [vector(number, 128) for number in sorted(host.saved_vectors - convention.saved_vectors)],
-    )
-    general_at, vectors_at = kernel + 1, kernel + 1 + len(lost[0])
-    kept = [(word(_RSP, general_at + at), register) for at, register in enumerate(lost[0])]
-    kept += [(word(_RSP, vectors_at + 2 * at, 128), register) for at, register in enumerate(lost[1])]
+def inner_loop(signature: Signature, results: int, host: Convention) -> Code:
+    """Return the loop for kernels of that signature that give so many results; `host` calls the loop."""
+    operands = signature.columns + results
+    written = 0 if signature.whole else signature.written  # words of a block of the frame
+    # The frame: what the kernel finds above its return address, the operands' addresses, the block, the kernel's
+    # address, and the host's registers.
+    first = signature.stack_words
+    block, kernel = first + operands, first + operands + written
+    size = 8 * (kernel + 1 + SAVED_WORDS | 1)  # the return address aligns it to 16
 
     def place(register: Register, operand: int) -> Iterator[Item]:
-        """Where that operand has the first of the boards that are not left."""
+        """Yield the address of the first board of that operand that is not left."""
         yield move(register, word(_STEPS, operand))
         yield Instruction("imul", (register, _LEFT))
-        yield Instruction("add", (register, word(_RSP, first + operand)))
+        yield Instruction("add", (register, word(RSP, first + operand)))
 
     def load() -> Iterator[Item]:
         operand = 0
-        for parameter, where in zip(parameters, places, strict=True):
-            # Before the call rsp is 8 above what the kernel sees.
-            target = word(_RSP, where // 8 - 1) if isinstance(where, int) else where
-            if parameter.kind == "count":
-                yield move(target, _AT_ONCE)
-                continue
-            if parameter.kind == "results":
-                yield Instruction("lea", (_RAX, word(_RSP, block)))
+        for at, (slot, where) in enumerate(zip(signature.arguments, signature.places, strict=True)):
+            if signature.whole and at == len(signature.arguments) - 1:
+                yield from passed(where, _AT_ONCE)
+            elif written and slot.file == "results":
+                yield Instruction("lea", (RAX, word(RSP, block)))
+                yield from passed(where, RAX)
             else:
-                yield from place(_RAX, operand)
+                yield from place(RAX, operand)
                 operand += 1
-                if isinstance(target, Register) and target.file == "vector":
-                    yield Instruction("movq", (target.at(128), word(_RAX, 0)))
-                    continue
-                if parameter.kind != "boards":
-                    yield move(_RAX, word(_RAX, 0))
-            yield move(target, _RAX)
+                if slot.file == "vector" and isinstance(where, Register):
+                    yield Instruction("movq", (where.at(128), word(RAX, 0)))
+                else:
+                    yield from passed(where, slot.operand(RAX))
 
     def store() -> Iterator[Item]:
-        if arrays:
-            return
-        results = range(len(contract.results))
-        for number in results:
-            yield from place(_R10, operands - len(results) + number)
+        for number in range(0 if signature.whole else results):
+            yield from place(_R10, signature.columns + number)
             if written:
-                yield move(_RAX, word(_RSP, block + number * each))
-            if lanes > 1 and not written:
+                yield move(RAX, word(RSP, block + number * (written // results)))
+            if signature.result and signature.result.file == "vector":
                 yield Instruction("movq", (word(_R10, 0), vector(0, 128)))
             else:
-                yield move(word(_R10, 0), _RAX)
-
-    def all_at_once() -> Iterator[Item]:
-        for operand in range(operands):
-            yield move(_RAX, word(_STEPS, operand))
-            yield Instruction("cmp", (_RAX, 8))
-            yield Instruction("jne", (Label("begin"),))
-        yield Instruction("mov", (_AT_ONCE, _BLOCK))
+                yield move(word(_R10, 0), RAX)
 
     def begin() -> Iterator[Item]:
         pointers, number, steps, code = host.arguments[:4]
         yield move(_STEPS, steps)
         yield move(_LEFT, word(number, 0))
-        yield move(word(_RSP, kernel), code)
-        for operand in range(operands):
-            yield move(_RAX, word(pointers, operand))
-            yield move(word(_RSP, first + operand), _RAX)
-        yield from (move(memory, register) for memory, register in kept)
+        yield move(word(RSP, kernel), code)
         yield Instruction("mov", (_AT_ONCE, 1))
-        yield from all_at_once() if arrays else ()
+        for operand in range(operands):
+            yield move(RAX, word(pointers, operand))
+            yield move(word(RSP, first + operand), RAX)
+        for operand in range(operands if signature.whole else 0):
+            yield Instruction("cmp", (word(_STEPS, operand), 8))
+            yield Instruction("jne", (Label("begin"),))
+        if signature.whole:
+            yield Instruction("mov", (_AT_ONCE, _BLOCK))
 
     def fetch() -> Iterator[Item]:
-        """What the next call reads: processors foresee that too late where arrays share places in the cache."""
+        """Yield the prefetch of the next call's inputs: processors foresee too late where arrays share cache sets."""
         yield Instruction("cmp", (_AT_ONCE, _BLOCK))
         yield Instruction("jne", (Label("fetched"),))
         yield Instruction("cmp", (_LEFT, 2 * _BLOCK))
         yield Instruction("jb", (Label("last"),))
-        for operand in range(operands - len(contract.results)):
-            yield from place(_RAX, operand)
+        for operand in range(signature.columns):
+            yield from place(RAX, operand)
             for line in range(8 * _BLOCK, 16 * _BLOCK, _LINE):
-                yield Instruction("prefetcht0", (Memory(8, _RAX, displacement=-_LINE - line),))
+                yield Instruction("prefetcht0", (Memory(8, RAX, displacement=-_LINE - line),))
         yield Label("last")
         yield Instruction("cmp", (_LEFT, _AT_ONCE))
         yield Instruction("jae", (Label("fetched"),))
         yield move(_AT_ONCE, _LEFT)
         yield Label("fetched")
 
-    body = (
-        *begin(),
-        Label("begin"),
-        Instruction("test", (_LEFT, _LEFT)),
-        Instruction("je", (_LEAVE,)),
-        Label("next"),
-        *(fetch() if arrays else ()),
-        Instruction("sub", (_LEFT, _AT_ONCE)),
-        *load(),
-        Instruction("call", (word(_RSP, kernel),)),
-        *store(),
-        Instruction("test", (_LEFT, _LEFT)),
-        Instruction("jne", (Label("next"),)),
-        _LEAVE,
-        *([Instruction("vzeroupper")] if lanes > 2 else []),
-        *(move(register, memory) for memory, register in kept),
+    return Code(
+        "loop",
+        (
+            Instruction("sub", (RSP, size)),
+            *save(host, RSP, kernel + 1),
+            *begin(),
+            Label("begin"),
+            Instruction("test", (_LEFT, _LEFT)),
+            Instruction("je", (Label("leave"),)),
+            Label("next"),
+            *(fetch() if signature.whole else ()),
+            Instruction("sub", (_LEFT, _AT_ONCE)),
+            *load(),
+            Instruction("call", (word(RSP, kernel),)),
+            *store(),
+            Instruction("test", (_LEFT, _LEFT)),
+            Instruction("jne", (Label("next"),)),
+            Label("leave"),
+            *([Instruction("vzeroupper")] if signature.vex else []),
+            *restore(host, RSP, kernel + 1),
+            Instruction("add", (RSP, size)),
+            Instruction("ret"),
+        ),
     )
-    return Code("loop", tuple(_framed(vectors_at + 2 * len(lost[1]), body)))
-
-
-def _framed(words: int, body: Iterable[Item]) -> Iterator[Item]:
-    """Put the body between entry and ret, with that many words of stack, aligned to 16, and _KEPT for its own use."""
-    size = 8 * (words + words % 2)  # the return address and the three registers are 32 bytes
-    for register in _KEPT:
-        yield Instruction("push", (register,))
-    yield Instruction("sub", (_RSP, size))
-    yield from body
-    yield Instruction("add", (_RSP, size))
-    for register in reversed(_KEPT):
-        yield Instruction("pop", (register,))
-    yield Instruction("ret")

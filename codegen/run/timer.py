@@ -25,10 +25,20 @@ from itertools import accumulate
 from typing import Literal, get_args
 
 from setwise.codegen.assemble import assemble
-from setwise.codegen.machine.code import Code, Instruction, Item, Label, Memory, Register, general
+from setwise.codegen.machine.code import Code, Instruction, Item, Label, Operand, Register, general
 from setwise.codegen.machine.convention import Convention
-from setwise.codegen.run.context import SAVED_WORDS, move, restore, save, word
-from setwise.codegen.run.driver import GENERAL, ArgumentSlot
+from setwise.codegen.run.harness import (
+    RAX,
+    RSP,
+    SAVED_WORDS,
+    ArgumentSlot,
+    Signature,
+    move,
+    passed,
+    restore,
+    save,
+    word,
+)
 
 Mode = Literal["chained", "independent", "mixed"]
 MODES: tuple[Mode, ...] = get_args(Mode)
@@ -53,45 +63,10 @@ _STACK = 128  # bytes at the end of a page, for shadow space and arguments on th
 _CHAIN_UNROLLED, _WIDE_UNROLLED = 64, 32
 _BEGINNINGS = 16
 _WARMING = 2  # a quarter
-_RAX, _RDX, _RSP = map(general, ("rax", "rdx", "rsp"))
+_RDX = general("rdx")
 _WIDE = tuple(map(general, ("rax", "r8", "r9", "r10", "r11", "rcx", "rsi", "rdi")))  # two rows
 # Registers that every convention keeps across a call.
 _ROUND, _END, _SET, _TRIAL, _RECORD, _CONTEXT = map(general, ("rbx", "rbp", "r12", "r13", "r14", "r15"))
-
-
-@dataclass(frozen=True, slots=True)
-class Signature:
-    """How a routine is called: its convention, its arguments, its result (None where it writes through an address).
-
-    Arguments are `general`, `vector` or `results`: the address of room for so many words. `vex` says that vectors are
-    moved by AVX's instructions, else by SSE's.
-    """
-
-    convention: Convention
-    arguments: tuple[ArgumentSlot, ...]
-    result: ArgumentSlot | None = GENERAL
-    vex: bool = False
-
-    @property
-    def offsets(self) -> tuple[int, ...]:
-        """Where in a set of arguments each one lies, in bytes; addresses of results take no room."""
-        return self._ends[:-1]
-
-    @property
-    def stride(self) -> int:
-        """Bytes of a set of arguments."""
-        return self._ends[-1]
-
-    @property
-    def places(self) -> tuple[Register | int, ...]:
-        """The registers that the arguments come in; of one on the stack the bytes above rsp at entry."""
-        return self.convention.places([slot.lanes for slot in self.arguments])
-
-    @property
-    def _ends(self) -> tuple[int, ...]:
-        # Every argument as large as the largest, so that each lies at a multiple of its size.
-        words = max((slot.lanes for slot in self.arguments), default=1)
-        return tuple(accumulate((8 * words * (slot.file != "results") for slot in self.arguments), initial=0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,15 +94,11 @@ class Calls:
 class Timer:
     """The loop and behind it the routine, as one block that runs wherever a page begins.
 
-    The instructions from `round` to `round_end` are one round of calls; the routine begins at `routine`. The last
-    `data` bytes are the routine's data.
+    The last `data` bytes are the routine's data.
     """
 
     image: bytes
     data: int
-    round: int
-    round_end: int
-    routine: int
 
 
 def timer(routine: bytes, signature: Signature, calls: Calls, host: Convention, data: int = 0) -> Timer:
@@ -144,12 +115,7 @@ def timer(routine: bytes, signature: Signature, calls: Calls, host: Convention, 
         at = assemble(Code("time", tuple(items))).labels[place] + behind
         here = items.index(Label(place))
         items[here:here] = [Instruction("nop")] * (-at % alignment)
-    assembled = assemble(Code("time", tuple(items)))
-    return Timer(
-        assembled.text + routine,
-        data,
-        *(assembled.labels[place] for place in ("round", "round end", "routine")),
-    )
+    return Timer(assemble(Code("time", tuple(items))).text + routine, data)
 
 
 def _check_chain(signature: Signature, chained: int) -> None:
@@ -166,9 +132,9 @@ def _enter(host: Convention) -> Iterator[Item]:
     yield move(_CONTEXT, context)
     for register, place in ((_SET, ARGUMENTS), (_END, ARGUMENTS_END), (_TRIAL, TRIALS), (_RECORD, RECORDS)):
         yield move(register, word(_CONTEXT, place))
-    yield Instruction("sub", (_RSP, _STACK))
-    yield Instruction("and", (_RSP, -_PAGE))
-    yield Instruction("sub", (_RSP, _STACK))
+    yield Instruction("sub", (RSP, _STACK))
+    yield Instruction("and", (RSP, -_PAGE))
+    yield Instruction("sub", (RSP, _STACK))
 
 
 def _leave(host: Convention, signature: Signature) -> Iterator[Item]:
@@ -203,13 +169,13 @@ def _stamp(number: int) -> Iterator[Item]:
     yield Instruction("lfence")
     yield Instruction("rdtsc")
     yield Instruction("shl", (_RDX, 32))
-    yield Instruction("or", (_RAX, _RDX))
-    yield move(word(_RECORD, number), _RAX)
+    yield Instruction("or", (RAX, _RDX))
+    yield move(word(_RECORD, number), RAX)
     yield Instruction("lfence")
 
 
 def _chain(name: str) -> Iterator[Item]:
-    yield from _repeated(f"chain {name}", CHAIN_ADDS // _CHAIN_UNROLLED, (_RAX,) * _CHAIN_UNROLLED)
+    yield from _repeated(f"chain {name}", CHAIN_ADDS // _CHAIN_UNROLLED, (RAX,) * _CHAIN_UNROLLED)
 
 
 def _wide(name: str) -> Iterator[Item]:
@@ -236,23 +202,22 @@ def _calls(signature: Signature, calls: Calls, warming: str = "") -> Iterator[It
         yield Instruction("add", (_ROUND, 1))
     yield Label(f"{warming}round")
     for call in range(calls.in_round):
-        for number, place in enumerate(signature.places):
+        for number in range(len(signature.arguments)):
             if not (chained and number == calls.chained):
-                yield from _passed(signature, number, place, call if calls.mode == "mixed" else 0)
+                yield from _passed(signature, number, call if calls.mode == "mixed" else 0)
         yield Instruction("call", (Label("routine"),))
         if chained:
             yield from _close(signature, calls)
     if calls.mode == "mixed":
-        yield Instruction("add", (_SET, calls.in_round * signature.stride))
+        yield Instruction("add", (_SET, calls.in_round * offsets(signature)[-1]))
         yield Instruction("cmp", (_SET, _END))
         yield Instruction("jb", (Label(f"{warming}more sets"),))
         yield move(_SET, word(_CONTEXT, ARGUMENTS))
         yield Label(f"{warming}more sets")
     yield Instruction("sub", (_ROUND, 1))
     yield Instruction("jne", (Label(f"{warming}round"),))
-    yield Label(f"{warming}round end")
     if signature.result is not None:
-        register = _result(signature, signature.result)
+        register = signature.register(signature.result)
         yield move(word(_CONTEXT, RESULTS, register.bits), register, signature.vex)
 
 
@@ -262,9 +227,8 @@ def _before_rounds(signature: Signature, calls: Calls, warming: str) -> Iterator
     What a core does with a loop may settle into one of several rhythms, a few per cent apart, and stay in it for long.
     So trials begin differently, and together meet them all.
     """
-    first = signature.places[calls.chained]
-    if calls.mode == "chained" and isinstance(first, Register):
-        yield _loaded(signature, calls.chained, first)
+    if calls.mode == "chained":
+        yield from _passed(signature, calls.chained)
     yield move(_ROUND, _TRIAL)
     yield Instruction("and", (_ROUND, _BEGINNINGS - 1))
     yield Instruction("add", (_ROUND, 1))
@@ -274,35 +238,33 @@ def _before_rounds(signature: Signature, calls: Calls, warming: str) -> Iterator
     yield move(_ROUND, word(_CONTEXT, ROUNDS))
 
 
-def _passed(signature: Signature, number: int, place: Register | int, of_set: int) -> Iterator[Instruction]:
-    """An argument of one of the sets, where the routine expects it."""
-    if isinstance(place, Register):
-        yield _loaded(signature, number, place, of_set)
+def offsets(signature: Signature) -> tuple[int, ...]:
+    """Return where each argument lies in a set of them, in bytes, and the bytes of a set behind them.
+
+    Addresses of results take no room. Every other is as large as the largest, so that each lies at a multiple of its
+    size.
+    """
+    words = max((slot.lanes for slot in signature.arguments), default=1)
+    return tuple(accumulate((8 * words * (slot.file != "results") for slot in signature.arguments), initial=0))
+
+
+def _passed(signature: Signature, number: int, of_set: int = 0) -> Iterator[Instruction]:
+    """Yield the moves of an argument of one of the sets to its place."""
+    slot, place, (*starts, stride) = signature.arguments[number], signature.places[number], offsets(signature)
+    if slot.file != "results":
+        yield from passed(place, slot.operand(_SET, starts[number] + of_set * stride), signature.vex)
+    elif isinstance(place, Register):
+        yield Instruction("lea", (place, word(_CONTEXT, RESULTS)))
     else:
-        yield _loaded(signature, number, _RAX, of_set)
-        # Before the call rsp is 8 above what the routine sees.
-        yield move(word(_RSP, place // 8 - 1), _RAX)
-
-
-def _loaded(signature: Signature, number: int, place: Register, of_set: int = 0) -> Instruction:
-    """An argument of one of the sets, into a register."""
-    slot = signature.arguments[number]
-    offset = signature.offsets[number] + of_set * signature.stride
-    if slot.file == "results":
-        return Instruction("lea", (place, word(_CONTEXT, RESULTS)))
-    register = place.at(64 * slot.lanes)
-    return move(register, Memory(register.bits, _SET, displacement=offset), signature.vex)
-
-
-def _result(signature: Signature, slot: ArgumentSlot) -> Register:
-    return signature.convention.result_for(slot.lanes).at(64 * slot.lanes)
+        yield Instruction("lea", (RAX, word(_CONTEXT, RESULTS)))
+        yield from passed(place, RAX)
 
 
 def _close(signature: Signature, calls: Calls) -> Iterator[Instruction]:
-    """The result of a call becomes an argument of the next, or that waits for it."""
+    """Yield the moves by which the result of a call becomes an argument of the next, or that waits for it."""
     slot, place = signature.arguments[calls.chained], signature.places[calls.chained]
     assert isinstance(place, Register)
-    result = _result(signature, slot)
+    result = signature.register(slot)
     place, bits = place.at(result.bits), result.bits
     if signature.result is None:
         yield move(place, word(_CONTEXT, RESULTS))
@@ -312,14 +274,14 @@ def _close(signature: Signature, calls: Calls) -> Iterator[Instruction]:
         mnemonic = "vmovdqa64" if bits == 512 else "vmovdqa" if signature.vex else "movdqa"
         yield Instruction(mnemonic, (place, result))
     if calls.keeps:
-        argument = Memory(bits, _SET, displacement=signature.offsets[calls.chained])
+        argument = slot.operand(_SET, offsets(signature)[calls.chained])
         yield _joined("and", signature, slot, place, word(_CONTEXT, _ZEROS, bits))
         yield _joined("or", signature, slot, place, argument)
 
 
-def _joined(name: str, signature: Signature, slot: ArgumentSlot, register: Register, memory: Memory) -> Instruction:
+def _joined(name: str, signature: Signature, slot: ArgumentSlot, register: Register, other: Operand) -> Instruction:
     if slot.file == "general":
-        return Instruction(name, (register, memory))
+        return Instruction(name, (register, other))
     if not signature.vex:
-        return Instruction(f"p{name}", (register, memory))
-    return Instruction(f"vp{name}{'q' if register.bits == 512 else ''}", (register, register, memory))
+        return Instruction(f"p{name}", (register, other))
+    return Instruction(f"vp{name}{'q' if register.bits == 512 else ''}", (register, register, other))

@@ -8,13 +8,15 @@ from functools import cache
 import pytest
 
 from setwise.analysis.code.decode import Binary
-from setwise.analysis.measure.subjects import Subject, arguments_for, signature_of, subject
+from setwise.analysis.measure.subjects import Subject, arguments_for, subject
 from setwise.codegen.catalogue import catalogue, find
 from setwise.codegen.ir.control import table
 from setwise.codegen.ir.layout import Layout
 from setwise.codegen.ir.routine import Contract, Parameter, Routine
 from setwise.codegen.ir.values import Value
 from setwise.codegen.lower import lower
+from setwise.codegen.machine.convention import SYSV
+from setwise.codegen.run.harness import signature
 from setwise.codegen.run.timer import CALLS, Mode
 
 
@@ -25,8 +27,8 @@ def of(name: str, isa: str = "x86-64", lanes: int | None = None) -> Subject:
 
 def shell(routine: Routine, boards: int = 0) -> Subject:
     """A subject of that routine's contract without its code."""
-    signature = signature_of(routine.contract)
-    return Subject(routine.name, "x86-64", 1, "-", Binary(b"\xc3"), routine.contract, signature, 0, boards)
+    called = signature(routine.contract, SYSV)
+    return Subject(routine.name, "x86-64", 1, "-", Binary(b"\xc3"), routine.contract, called, 0, boards)
 
 
 def cases(routine: Routine) -> Iterator[dict[str, int]]:

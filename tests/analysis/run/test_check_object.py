@@ -20,7 +20,7 @@ from setwise.codegen.lower import lower
 from setwise.codegen.machine.convention import CONVENTIONS
 from setwise.codegen.run import emulate
 from setwise.codegen.run.bochs import PROCESSORS
-from setwise.codegen.run.call import calling_sequence
+from setwise.codegen.run.call import signature_of
 from tests.analysis.listings import assemble
 from tests.conftest import require_module, require_tool
 
@@ -125,7 +125,7 @@ def outcomes(like: Kernel, *texts: bytes) -> list[Outcome]:
     require_tool("bochs")
     arrays = bool(like.routine.contract.elements)
     cases = make_cases(like.routine.contract, quick=True, random_boards=64)
-    subjects = [EmulatedCode(Binary(text), calling_sequence(like), arrays) for text in texts]
+    subjects = [EmulatedCode(Binary(text), signature_of(like), arrays) for text in texts]
     return list(check_emulated(subjects, cases, PROCESSORS["ice-lake"]))
 
 

@@ -11,9 +11,10 @@ import pytest
 from setwise.codegen.machine.code import Code, Instruction, Memory, Operand, Register, general, vector
 from setwise.codegen.machine.convention import CONVENTIONS, SYSV, WIKI, WIN64, Convention
 from setwise.codegen.run import cpu
-from setwise.codegen.run.call import CallingSequence, Runner
-from setwise.codegen.run.driver import GENERAL, ArgumentSlot, driver
+from setwise.codegen.run.call import Runner
+from setwise.codegen.run.driver import driver
 from setwise.codegen.run.executable import NotRunnable, runnable
+from setwise.codegen.run.harness import GENERAL, ArgumentSlot, Signature
 
 runs = pytest.mark.skipif(not runnable(), reason="x86-64 code does not run here")
 avx = pytest.mark.skipif("avx" not in cpu.features(), reason="this processor has no AVX")
@@ -45,7 +46,7 @@ def run(
     arguments = [GENERAL] * len(columns) if passed is None else passed
     number = len(columns[0]) // arguments[0].words
     arrays, results = [array(column) for column in columns], array([0xDEAD] * number)
-    with Runner(code(*body), CallingSequence(convention, arguments)) as runner:
+    with Runner(code(*body), Signature(convention, tuple(arguments))) as runner:
         addresses = [ctypes.addressof(one) for one in arrays]
         violation = runner.run(addresses, ctypes.addressof(results), number)
     return list(results), (violation.case, violation.breaches) if violation else None
@@ -190,7 +191,7 @@ def test_the_first_bad_case_is_told_and_the_rest_not_run() -> None:
 def test_a_runner_is_fine_again_after_a_violation() -> None:
     columns, results = array([0, 5]), array([0, 0])
     body = [instruction("mov", RAX, general("rdi")), instruction("add", RBX, RAX), RET]
-    with Runner(code(*body), CallingSequence(SYSV, [GENERAL])) as runner:
+    with Runner(code(*body), Signature(SYSV, (GENERAL,))) as runner:
         start, out = ctypes.addressof(columns), ctypes.addressof(results)
         assert runner.run([start + 8], out, 1) is not None
         assert runner.run([start], out, 1) is None
@@ -202,7 +203,7 @@ def test_a_runner_is_fine_again_after_a_violation() -> None:
 def test_an_address_goes_along_its_column() -> None:
     column, results = array([10, 20, 30, 40]), array([0] * 2)
     body = [instruction("mov", RAX, Memory(64, general("rdi"), displacement=8)), RET]
-    with Runner(code(*body), CallingSequence(SYSV, [ArgumentSlot("address", 2)])) as runner:
+    with Runner(code(*body), Signature(SYSV, (ArgumentSlot("address", 2),))) as runner:
         assert runner.run([ctypes.addressof(column)], ctypes.addressof(results), 2) is None
     assert list(results) == [20, 40]
 
@@ -218,7 +219,7 @@ def test_a_kernel_may_take_the_whole_column(convention: Convention) -> None:
         RET,
     ]
     column, results = array([10, 20, 30]), array([0, 0, 0])
-    with Runner(code(*body), CallingSequence(convention, [ArgumentSlot("address"), GENERAL], whole=True)) as runner:
+    with Runner(code(*body), Signature(convention, (ArgumentSlot("address"), GENERAL), whole=True)) as runner:
         assert runner.run([ctypes.addressof(column)], ctypes.addressof(results), 3) is None
     assert list(results) == [3 * 256 + 10, 0, 0]
 
@@ -233,7 +234,7 @@ def test_vectors_go_in_and_come_out(words: int) -> None:
     columns, results = [array(left), array(right)], array([0] * 3 * words)
     passed = ArgumentSlot("vector", words)
     made = code(Instruction(xor, tuple(operands)), RET)
-    with Runner(made, CallingSequence(SYSV, [passed, passed], passed, lanes=words)) as runner:
+    with Runner(made, Signature(SYSV, (passed, passed), passed, words, vex=words > 2)) as runner:
         addresses = [ctypes.addressof(column) for column in columns]
         assert runner.run(addresses, ctypes.addressof(results), 3 * words) is None
         with pytest.raises(ValueError, match=f"7 cases are no multiple of {words} lanes"):
@@ -241,15 +242,10 @@ def test_vectors_go_in_and_come_out(words: int) -> None:
     assert list(results) == [a ^ b for a, b in zip(left, right, strict=True)]
 
 
-def test_wide_vectors_need_avx() -> None:
-    with pytest.raises(ValueError, match="need AVX"):
-        driver(SYSV, [ArgumentSlot("vector", 4)], 0, SYSV)
-
-
 @pytest.mark.parametrize("kernel", CONVENTIONS.values(), ids=CONVENTIONS)
 @pytest.mark.parametrize("at_home", [SYSV, WIN64], ids=["sysv", "win64"])
 def test_the_driver_saves_what_its_host_wants_saved(kernel: Convention, at_home: Convention) -> None:
-    made = driver(kernel, [GENERAL] * 2, 0x1234_5678_9ABC_DEF0, at_home)
+    made = driver(Signature(kernel, (GENERAL,) * 2), 0x1234_5678_9ABC_DEF0, at_home)
     first_call = next(i for i, one in enumerate(made.items) if isinstance(one, Instruction) and one.mnemonic == "call")
     before, after = made.items[:first_call], made.items[first_call:]
 
@@ -272,4 +268,4 @@ def test_missing_features_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     target = TARGETS["bmi2"]
     assert missing(target) == (("bmi1", "bmi2", "popcnt") if runnable() else ("x86-64",))
     with pytest.raises(NotRunnable, match="lacks"):
-        Runner(replace(code(RET), name="kernel"), CallingSequence(SYSV, []), target)
+        Runner(replace(code(RET), name="kernel"), Signature(SYSV, ()), target)

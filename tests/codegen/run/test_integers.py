@@ -24,10 +24,10 @@ from setwise.codegen.catalogue import find
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
 from setwise.codegen.machine.convention import CONVENTIONS, SYSV, WIN64, Convention
-from setwise.codegen.run.call import CallingSequence, Runner, best_isa, cases_a_call, host, missing, runner
-from setwise.codegen.run.driver import GENERAL
+from setwise.codegen.run.call import Runner, best_isa, host, missing, runner, signature_of
 from setwise.codegen.run.executable import Executable, runnable
 from setwise.codegen.run.function import Function
+from setwise.codegen.run.harness import GENERAL, Signature
 from setwise.codegen.run.loop import inner_loop
 from setwise.codegen.targets import TARGETS
 from tests.conftest import require_module
@@ -143,10 +143,10 @@ def test_the_loop_keeps_to_the_platforms_convention(name: str, isa: str, abi: st
 def loop_of(kernel: Kernel, platform: Convention, operands: Any) -> Any:
     """Run a kernel's loop for another platform, watched."""
     assembled = assemble(kernel.code)
-    loop = inner_loop(kernel.routine.contract, cases_a_call(kernel), kernel.convention, platform)
+    loop = inner_loop(signature_of(kernel), len(kernel.routine.contract.results), platform)
     with (
         Executable(assembled.image, len(assembled.data)) as code,
-        Runner(loop, CallingSequence(platform, (GENERAL,) * 4, None)) as watched,
+        Runner(loop, Signature(platform, (GENERAL,) * 4, None)) as watched,
     ):
         pointers = (_U64 * len(operands))(*(each.ctypes.data for each in operands))
         steps = (_U64 * len(operands))(*(each.strides[0] for each in operands))

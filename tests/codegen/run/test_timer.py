@@ -15,11 +15,11 @@ from setwise.codegen.machine.code import Code, Instruction, Memory, Register, ge
 from setwise.codegen.machine.convention import SYSV, WIN64
 from setwise.codegen.run import cpu
 from setwise.codegen.run.call import host
-from setwise.codegen.run.driver import GENERAL, ArgumentSlot
 from setwise.codegen.run.executable import runnable
 from setwise.codegen.run.function import function
+from setwise.codegen.run.harness import GENERAL, ArgumentSlot, Signature
 from setwise.codegen.run.stopwatch import ArgumentSets, Stopwatch
-from setwise.codegen.run.timer import CALLS, Calls, Signature, timer
+from setwise.codegen.run.timer import CALLS, Calls, timer
 
 runs = pytest.mark.skipif(not runnable(), reason="x86-64 code does not run here")
 ALL = (1 << 64) - 1
@@ -203,9 +203,9 @@ def test_what_cannot_be_chained_is_refused(signature: Signature, chained: int, s
 
 def test_a_windows_host_gets_its_registers_back() -> None:
     """What Windows' C keeps and System V's does not: rdi, rsi, and the low halves of xmm6 to xmm15."""
-    made = timer(b"\xc3", ONE, Calls("independent"), WIN64)
-    text = decode(made.image[: made.round])
-    end = decode(made.image[made.round_end : made.routine])
+    made = decode(timer(b"\xc3", ONE, Calls("independent"), WIN64).image)
+    first, *_, last = (at for at, one in enumerate(made) if one.mnemonic == "call")
+    text, end = made[:first], made[last:]
     stored = {source.full for one in text if one.stores for source in one.operands[1:2] if isinstance(source, Reg)}
     loaded = {target.full for one in end if one.loads for target in one.operands[:1] if isinstance(target, Reg)}
     kept = {"rbx", "rbp", "rsi", "rdi", "r12", "r13", "r14", "r15", *(f"zmm{number}" for number in range(6, 16))}

@@ -20,7 +20,7 @@ from setwise.codegen.export.sources import c, rust, zig
 from setwise.codegen.ir.routine import Contract
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.run.bochs import processor
-from setwise.codegen.run.call import calling_sequence, runner
+from setwise.codegen.run.call import runner, signature_of
 from setwise.codegen.run.executable import NotRunnable
 from tests.codegen.export.exports import kernel, spread
 from tests.conftest import require_module, require_rust, require_tool
@@ -154,7 +154,7 @@ def judged(library: Path, functions: Functions, *, emulated: bool = False) -> di
     binaries = load_all(library, {name for name, outcome in found.items() if emulated and outcome == "not run"})
     for name, binary in binaries.items():
         if isinstance(binary, Binary):
-            contract, sequence = functions[name].routine.contract, calling_sequence(functions[name])
+            contract, sequence = functions[name].routine.contract, signature_of(functions[name])
             # As far from a multiple of 64 as the linker put it, for so are its constants.
             nops = b"\x90" * ((ctypes.cast(getattr(loaded, name), ctypes.c_void_p).value or 0) % 64)
             moved = Binary(nops + binary.text, binary.data, len(nops) + binary.data_offset)
