@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from types import MappingProxyType
 
 from setwise.analysis.code.decode import Reg
 from setwise.analysis.semantics.domains import Bits, Domain
@@ -279,37 +278,35 @@ def _pdep(x: Operation) -> None:
     x.put(0, concat_bits(x, bits))
 
 
-TABLE: Mapping[str, Meaning] = MappingProxyType(
-    {
-        "shl": _shl,
-        "sal": _shl,
-        "shr": partial(_shift_right, False),
-        "sar": partial(_shift_right, True),
-        "rol": partial(_rotate, True),
-        "ror": partial(_rotate, False),
-        "shld": partial(_double_shift, True),
-        "shrd": partial(_double_shift, False),
-        "bt": partial(_bit_test, None),
-        "bts": partial(_bit_test, Domain.or_),
-        "btr": partial(_bit_test, and_not),
-        "btc": partial(_bit_test, Domain.xor),
-        "bsf": partial(_scan, False),
-        "bsr": partial(_scan, True),
-        "tzcnt": partial(_zeros, False),
-        "lzcnt": partial(_zeros, True),
-        "popcnt": _popcnt,
-        "andn": _andn,
-        "blsr": partial(_lowest_bit, Domain.and_, 1),
-        "blsi": partial(_lowest_bit, and_not, 0),
-        "blsmsk": partial(_lowest_bit, Domain.xor, 1),
-        "bextr": _bextr,
-        "bzhi": _bzhi,
-        "rorx": _rorx,
-        "shlx": partial(_flagless_shift, Domain.shl),
-        "shrx": partial(_flagless_shift, Domain.shr),
-        "sarx": partial(_flagless_shift, Domain.sar),
-        "mulx": _mulx,
-        "pext": _pext,
-        "pdep": _pdep,
-    }
-)
+TABLE: Mapping[str, Meaning] = {
+    "shl": _shl,
+    "sal": _shl,
+    "shr": partial(_shift_right, False),
+    "sar": partial(_shift_right, True),
+    "rol": partial(_rotate, True),
+    "ror": partial(_rotate, False),
+    "shld": partial(_double_shift, True),
+    "shrd": partial(_double_shift, False),
+    "bt": partial(_bit_test, None),
+    "bts": partial(_bit_test, Domain.or_),
+    "btr": partial(_bit_test, and_not),
+    "btc": partial(_bit_test, Domain.xor),
+    "bsf": partial(_scan, False),
+    "bsr": partial(_scan, True),
+    "tzcnt": partial(_zeros, False),
+    "lzcnt": partial(_zeros, True),
+    "popcnt": _popcnt,
+    "andn": _andn,
+    "blsr": partial(_lowest_bit, Domain.and_, 1),
+    "blsi": partial(_lowest_bit, and_not, 0),
+    "blsmsk": partial(_lowest_bit, Domain.xor, 1),
+    "bextr": _bextr,
+    "bzhi": _bzhi,
+    "rorx": _rorx,
+    "shlx": partial(_flagless_shift, Domain.shl),
+    "shrx": partial(_flagless_shift, Domain.shr),
+    "sarx": partial(_flagless_shift, Domain.sar),
+    "mulx": _mulx,
+    "pext": _pext,
+    "pdep": _pdep,
+}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -25,17 +24,15 @@ class Columns(Domain):
         return _OF_COLUMNS[kind](a, b).astype(np.uint64)
 
 
-_OF_COLUMNS: Mapping[str, Callable[..., Any]] = MappingProxyType(
-    {
-        "BV_AND": np.bitwise_and,
-        "BV_OR": np.bitwise_or,
-        "BV_XOR": np.bitwise_xor,
-        "BV_ADD": np.add,
-        "BV_SUB": np.subtract,
-        "BV_MUL": np.multiply,
-        "BV_SHL": np.left_shift,
-        "BV_SHR": np.right_shift,
-        "BV_COMP": np.equal,
-        "BV_ULT": np.less,
-    }
-)
+_OF_COLUMNS: Mapping[str, Callable[..., Any]] = {
+    "BV_AND": np.bitwise_and,
+    "BV_OR": np.bitwise_or,
+    "BV_XOR": np.bitwise_xor,
+    "BV_ADD": np.add,
+    "BV_SUB": np.subtract,
+    "BV_MUL": np.multiply,
+    "BV_SHL": np.left_shift,
+    "BV_SHR": np.right_shift,
+    "BV_COMP": np.equal,
+    "BV_ULT": np.less,
+}

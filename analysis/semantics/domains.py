@@ -12,7 +12,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import cache
-from types import MappingProxyType
 from typing import Any
 
 from setwise.analysis.code.decode import signed
@@ -118,21 +117,19 @@ class Domain:
         raise TypeError(f"{kind} of what is no number: {operands}")
 
 
-_KNOWN: Mapping[str, Callable[[int, int, int], int]] = MappingProxyType(
-    {
-        "BV_AND": lambda a, b, _: a & b,
-        "BV_OR": lambda a, b, _: a | b,
-        "BV_XOR": lambda a, b, _: a ^ b,
-        "BV_ADD": lambda a, b, width: (a + b) & _ones(width),
-        "BV_SUB": lambda a, b, width: (a - b) & _ones(width),
-        "BV_MUL": lambda a, b, width: (a * b) & _ones(width),
-        "BV_SHL": lambda a, count, width: (a << count) & _ones(width) if count < width else 0,
-        "BV_SHR": lambda a, count, width: a >> count if count < width else 0,
-        "BV_ASHR": lambda a, count, width: (signed(a, width) >> min(count, width)) & _ones(width),
-        "BV_COMP": lambda a, b, _: int(a == b),
-        "BV_ULT": lambda a, b, _: int(a < b),
-    }
-)
+_KNOWN: Mapping[str, Callable[[int, int, int], int]] = {
+    "BV_AND": lambda a, b, _: a & b,
+    "BV_OR": lambda a, b, _: a | b,
+    "BV_XOR": lambda a, b, _: a ^ b,
+    "BV_ADD": lambda a, b, width: (a + b) & _ones(width),
+    "BV_SUB": lambda a, b, width: (a - b) & _ones(width),
+    "BV_MUL": lambda a, b, width: (a * b) & _ones(width),
+    "BV_SHL": lambda a, count, width: (a << count) & _ones(width) if count < width else 0,
+    "BV_SHR": lambda a, count, width: a >> count if count < width else 0,
+    "BV_ASHR": lambda a, count, width: (signed(a, width) >> min(count, width)) & _ones(width),
+    "BV_COMP": lambda a, b, _: int(a == b),
+    "BV_ULT": lambda a, b, _: int(a < b),
+}
 
 
 class Integers(Domain):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from types import MappingProxyType
 
 from setwise.analysis.code.decode import Mem
 from setwise.analysis.semantics.domains import Bits, Domain
@@ -139,12 +138,8 @@ def _sum(x: Operation, subtract: bool, a: Bits, b: Bits, carry: Bits = 0) -> Bit
     return result
 
 
-def _add(subtract: bool, x: Operation) -> None:
-    x.put(0, _sum(x, subtract, x.get(0), x.get(1, x.width())))
-
-
-def _add_carry(subtract: bool, x: Operation) -> None:
-    x.put(0, _sum(x, subtract, x.get(0), x.get(1, x.width()), x.flag("cf")))
+def _add(subtract: bool, with_carry: bool, x: Operation) -> None:
+    x.put(0, _sum(x, subtract, x.get(0), x.get(1, x.width()), x.flag("cf") if with_carry else 0))
 
 
 def _cmp(x: Operation) -> None:
@@ -253,47 +248,45 @@ def _conditional(prefix: str, meaning: Callable[[str, Operation], Goto | None]) 
     return {prefix + condition: partial(meaning, condition) for condition in CONDITIONS}
 
 
-TABLE: Mapping[str, Meaning] = MappingProxyType(
-    {
-        "mov": _mov,
-        "movzx": partial(_mov_wider, extend),
-        "movsx": partial(_mov_wider, sign_extend),
-        "movsxd": partial(_mov_wider, sign_extend),
-        "lea": _lea,
-        "xchg": _xchg,
-        "bswap": _bswap,
-        "cwde": partial(_extend_rax, 32),
-        "cdqe": partial(_extend_rax, 64),
-        "cdq": partial(_sign_to_rdx, 32),
-        "cqo": partial(_sign_to_rdx, 64),
-        "push": _push,
-        "pop": _pop,
-        "leave": _leave,
-        "and": partial(_logic, Domain.and_),
-        "or": partial(_logic, Domain.or_),
-        "xor": partial(_logic, Domain.xor),
-        "test": _test,
-        "not": _not,
-        "add": partial(_add, False),
-        "adc": partial(_add_carry, False),
-        "sub": partial(_add, True),
-        "sbb": partial(_add_carry, True),
-        "cmp": _cmp,
-        "neg": _neg,
-        "inc": partial(_add_one, False),
-        "dec": partial(_add_one, True),
-        "imul": _imul,
-        "mul": partial(_multiply_rax, extend),
-        **_conditional("set", _setcc),
-        **_conditional("cmov", _cmovcc),
-        **_conditional("j", _jcc),
-        "jmp": _jmp,
-        "call": _call,
-        "ret": _ret,
-        "stc": partial(_set_carry, 1),
-        "clc": partial(_set_carry, 0),
-        "cmc": _cmc,
-        **dict.fromkeys(("nop", "endbr64", "endbr32", "pause"), nothing),
-        **dict.fromkeys(("prefetcht0", "prefetcht1", "prefetcht2", "prefetchnta"), nothing),
-    }
-)
+TABLE: Mapping[str, Meaning] = {
+    "mov": _mov,
+    "movzx": partial(_mov_wider, extend),
+    "movsx": partial(_mov_wider, sign_extend),
+    "movsxd": partial(_mov_wider, sign_extend),
+    "lea": _lea,
+    "xchg": _xchg,
+    "bswap": _bswap,
+    "cwde": partial(_extend_rax, 32),
+    "cdqe": partial(_extend_rax, 64),
+    "cdq": partial(_sign_to_rdx, 32),
+    "cqo": partial(_sign_to_rdx, 64),
+    "push": _push,
+    "pop": _pop,
+    "leave": _leave,
+    "and": partial(_logic, Domain.and_),
+    "or": partial(_logic, Domain.or_),
+    "xor": partial(_logic, Domain.xor),
+    "test": _test,
+    "not": _not,
+    "add": partial(_add, False, False),
+    "adc": partial(_add, False, True),
+    "sub": partial(_add, True, False),
+    "sbb": partial(_add, True, True),
+    "cmp": _cmp,
+    "neg": _neg,
+    "inc": partial(_add_one, False),
+    "dec": partial(_add_one, True),
+    "imul": _imul,
+    "mul": partial(_multiply_rax, extend),
+    **_conditional("set", _setcc),
+    **_conditional("cmov", _cmovcc),
+    **_conditional("j", _jcc),
+    "jmp": _jmp,
+    "call": _call,
+    "ret": _ret,
+    "stc": partial(_set_carry, 1),
+    "clc": partial(_set_carry, 0),
+    "cmc": _cmc,
+    **dict.fromkeys(("nop", "endbr64", "endbr32", "pause"), nothing),
+    **dict.fromkeys(("prefetcht0", "prefetcht1", "prefetcht2", "prefetchnta"), nothing),
+}

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import combinations
-from types import MappingProxyType
 
 from setwise.analysis.code.decode import Reg
 from setwise.analysis.semantics.domains import Bits
@@ -188,46 +187,40 @@ def _of_two_widths() -> dict[str, Meaning]:
     return table
 
 
-TABLE: Mapping[str, Meaning] = MappingProxyType(
-    with_twins(
-        {
-            **dict.fromkeys(("movdqa", "movdqu", "lddqu", "movntdq", "movntdqa"), partial(_move, 64)),
-            **{f"vmovdqa{width}": partial(_move, width) for width in (32, 64)},
-            **{f"vmovdqu{width}": partial(_move, width) for width in (8, 16, 32, 64)},
-            **_chunked(),
-            **{f"vpmov{letter}2m": partial(_signs, WIDTHS[letter]) for letter in "bwdq"},
-            **_of_two_widths(),
-            **of_each_width(
-                ("mova", "ps pd", _move),
-                ("movu", "ps pd", _move),
-                ("movnt", "ps pd", _move),
-                ("mov", "d q", _move_low),
-                ("kmov", "b w d q", _move_mask),
-                ("vpbroadcast", "b w d q", lambda width, x: _broadcast(width, width, x)),
-                ("vbroadcast", "ss sd", lambda width, x: _broadcast(width, width, x)),
-                ("pextr", "b w d q", _extract_element),
-                ("pinsr", "b w d q", _insert_element),
-                ("pblend", "w", _blend_by_immediate),
-                ("vpblend", "d", _blend_by_immediate),
-                ("blend", "ps pd", _blend_by_immediate),
-                ("vpblendm", "b w d q", _blend_by_mask),
-                ("vblendm", "ps pd", _blend_by_mask),
-                ("pblendv", "b", _blend_by_sign),
-                ("blendv", "ps pd", _blend_by_sign),
-                ("pmovmsk", "b", _signs),
-                ("movmsk", "ps pd", _signs),
-                ("vpmovm2", "b w d q", _mask_to_lanes),
-            ),
-            "movsd": _move_scalar,
-            "movlps": partial(_move_half, 0),
-            "movlpd": partial(_move_half, 0),
-            "movhps": partial(_move_half, 1),
-            "movhpd": partial(_move_half, 1),
-            "movlhps": partial(_move_across, True),
-            "movhlps": partial(_move_across, False),
-            "movddup": _duplicate_low,
-            "vzeroupper": partial(_zero_upper, 2),
-            "vzeroall": partial(_zero_upper, 0),
-        }
-    )
+TABLE: Mapping[str, Meaning] = with_twins(
+    {
+        **dict.fromkeys(("movdqa", "movdqu", "lddqu", "movntdq", "movntdqa"), partial(_move, 64)),
+        **{f"vmovdqa{width}": partial(_move, width) for width in (32, 64)},
+        **{f"vmovdqu{width}": partial(_move, width) for width in (8, 16, 32, 64)},
+        **_chunked(),
+        **{f"vpmov{letter}2m": partial(_signs, WIDTHS[letter]) for letter in "bwdq"},
+        **_of_two_widths(),
+        **of_each_width(
+            ("mova movu movnt", "ps pd", _move),
+            ("mov", "d q", _move_low),
+            ("kmov", "b w d q", _move_mask),
+            ("vpbroadcast", "b w d q", lambda width, x: _broadcast(width, width, x)),
+            ("vbroadcast", "ss sd", lambda width, x: _broadcast(width, width, x)),
+            ("pextr", "b w d q", _extract_element),
+            ("pinsr", "b w d q", _insert_element),
+            ("pblend", "w", _blend_by_immediate),
+            ("vpblend", "d", _blend_by_immediate),
+            ("blend", "ps pd", _blend_by_immediate),
+            ("vpblendm", "b w d q", _blend_by_mask),
+            ("vblendm", "ps pd", _blend_by_mask),
+            ("pblendv", "b", _blend_by_sign),
+            ("blendv", "ps pd", _blend_by_sign),
+            ("pmovmsk", "b", _signs),
+            ("movmsk", "ps pd", _signs),
+            ("vpmovm2", "b w d q", _mask_to_lanes),
+        ),
+        "movsd": _move_scalar,
+        **dict.fromkeys(("movlps", "movlpd"), partial(_move_half, 0)),
+        **dict.fromkeys(("movhps", "movhpd"), partial(_move_half, 1)),
+        "movlhps": partial(_move_across, True),
+        "movhlps": partial(_move_across, False),
+        "movddup": _duplicate_low,
+        "vzeroupper": partial(_zero_upper, 2),
+        "vzeroall": partial(_zero_upper, 0),
+    }
 )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from types import MappingProxyType
 
 from setwise.analysis.semantics.domains import Bits, Domain
 from setwise.analysis.semantics.state import Flag, Goto, Operation
@@ -13,7 +12,7 @@ Meaning = Callable[[Operation], Goto | None]
 Condition = Callable[[Operation], Bits]
 BinaryOperation = Callable[[Domain, Bits, Bits, int], Bits]
 
-UNDEFINED: Mapping[str, Flag | None] = MappingProxyType(dict.fromkeys(("cf", "of", "sf", "zf", "pf", "af")))
+UNDEFINED: Mapping[str, Flag | None] = dict.fromkeys(("cf", "of", "sf", "zf", "pf", "af"))
 """No flag is known."""
 
 
@@ -44,10 +43,10 @@ _CONDITIONS: Sequence[tuple[str, str, Condition]] = (
     ("l", "ge", _less),
     ("le", "g", _less_or_equal),
 )
-CONDITIONS: Mapping[str, Condition] = MappingProxyType(
-    {name: condition for name, _, condition in _CONDITIONS}
-    | {opposite: partial(_opposite, condition) for _, opposite, condition in _CONDITIONS}
-)
+CONDITIONS: Mapping[str, Condition] = {
+    **{name: condition for name, _, condition in _CONDITIONS},
+    **{opposite: partial(_opposite, condition) for _, opposite, condition in _CONDITIONS},
+}
 
 
 def bit(x: Operation, a: Bits, place: int, width: int) -> Bits:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from types import MappingProxyType
 
 from setwise.analysis.semantics.domains import Bits
 from setwise.analysis.semantics.parts import Meaning, bit
@@ -178,34 +177,31 @@ def _permute_pairs(width: int, x: Operation) -> None:
         _put_chosen(x, 64, [place - place % 2 + (x.immediate() >> place & 1) for place in pairs], x.width())
 
 
-TABLE: Mapping[str, Meaning] = MappingProxyType(
-    with_twins(
-        of_each_width(
-            ("vperm", "b w d q ps pd", _permute),
-            ("vpermi2", "b w d q ps pd", partial(_permute_two, True)),
-            ("vpermt2", "b w d q ps pd", partial(_permute_two, False)),
-            ("vpermil", "ps pd", _permute_pairs),
-            ("valign", "d q", _align),
-            ("shuf", "ps pd", _shuffle_two),
-            ("packss", "wb dw", partial(_pack, True)),
-            ("packus", "wb dw", partial(_pack, False)),
-            ("punpckl", "bw wd dq qdq", partial(_unpack, False)),
-            ("punpckh", "bw wd dq qdq", partial(_unpack, True)),
-            ("unpckl", "ps pd", partial(_unpack, False)),
-            ("unpckh", "ps pd", partial(_unpack, True)),
-        )
-        | {
-            "pshufd": partial(_shuffle, 32, 128),
-            "pshuflw": partial(_shuffle_words, False),
-            "pshufhw": partial(_shuffle_words, True),
-            "pshufb": _shuffle_bytes,
-            "palignr": _align_bytes,
-            "pslldq": partial(_shift_bytes, True),
-            "psrldq": partial(_shift_bytes, False),
-            "vperm2i128": _permute_halves,
-            "vperm2f128": _permute_halves,
-        }
-        | {f"vshuf{letter}32x4": partial(_shuffle_chunks, 32) for letter in "if"}
-        | {f"vshuf{letter}64x2": partial(_shuffle_chunks, 64) for letter in "if"}
+TABLE: Mapping[str, Meaning] = with_twins(
+    of_each_width(
+        ("vperm", "b w d q ps pd", _permute),
+        ("vpermi2", "b w d q ps pd", partial(_permute_two, True)),
+        ("vpermt2", "b w d q ps pd", partial(_permute_two, False)),
+        ("vpermil", "ps pd", _permute_pairs),
+        ("valign", "d q", _align),
+        ("shuf", "ps pd", _shuffle_two),
+        ("packss", "wb dw", partial(_pack, True)),
+        ("packus", "wb dw", partial(_pack, False)),
+        ("punpckl", "bw wd dq qdq", partial(_unpack, False)),
+        ("punpckh", "bw wd dq qdq", partial(_unpack, True)),
+        ("unpckl", "ps pd", partial(_unpack, False)),
+        ("unpckh", "ps pd", partial(_unpack, True)),
     )
+    | {
+        "pshufd": partial(_shuffle, 32, 128),
+        "pshuflw": partial(_shuffle_words, False),
+        "pshufhw": partial(_shuffle_words, True),
+        "pshufb": _shuffle_bytes,
+        "palignr": _align_bytes,
+        "pslldq": partial(_shift_bytes, True),
+        "psrldq": partial(_shift_bytes, False),
+        **dict.fromkeys(("vperm2i128", "vperm2f128"), _permute_halves),
+    }
+    | dict.fromkeys(("vshufi32x4", "vshuff32x4"), partial(_shuffle_chunks, 32))
+    | dict.fromkeys(("vshufi64x2", "vshuff64x2"), partial(_shuffle_chunks, 64))
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from types import MappingProxyType
 
 from setwise.analysis.semantics.domains import Bits, Domain, Integers
 
@@ -134,28 +133,24 @@ class Samples(Domain):
 
 
 _KNOWN = Integers()
-_OF_ONE: Mapping[str, Callable[[Bits], Bits]] = MappingProxyType(
-    {
-        "BV_AND": lambda a: a,
-        "BV_OR": lambda a: a,
-        "BV_XOR": lambda _: 0,
-        "BV_SUB": lambda _: 0,
-        "BV_COMP": lambda _: 1,
-        "BV_ULT": lambda _: 0,
-    }
-)
-_OF_TWO: Mapping[str, Callable[[Samples, Bits, Bits, int], int]] = MappingProxyType(
-    {
-        "BV_AND": lambda d, a, b, _: d.every(a) & d.every(b),
-        "BV_OR": lambda d, a, b, _: d.every(a) | d.every(b),
-        "BV_XOR": lambda d, a, b, _: d.every(a) ^ d.every(b),
-        "BV_ADD": Samples._sum,
-        "BV_SUB": lambda d, a, b, width: d._difference(a, b, width) & d._ones(width),
-        "BV_MUL": Samples._product,
-        "BV_SHL": lambda d, *operands: d._shifted("BV_SHL", *operands),
-        "BV_SHR": lambda d, *operands: d._shifted("BV_SHR", *operands),
-        "BV_ASHR": lambda d, *operands: d._shifted("BV_ASHR", *operands),
-        "BV_COMP": Samples._equal,
-        "BV_ULT": lambda d, a, b, width: d._difference(a, b, width) >> width & d.units ^ d.units,
-    }
-)
+_OF_ONE: Mapping[str, Callable[[Bits], Bits]] = {
+    "BV_AND": lambda a: a,
+    "BV_OR": lambda a: a,
+    "BV_XOR": lambda _: 0,
+    "BV_SUB": lambda _: 0,
+    "BV_COMP": lambda _: 1,
+    "BV_ULT": lambda _: 0,
+}
+_OF_TWO: Mapping[str, Callable[[Samples, Bits, Bits, int], int]] = {
+    "BV_AND": lambda d, a, b, _: d.every(a) & d.every(b),
+    "BV_OR": lambda d, a, b, _: d.every(a) | d.every(b),
+    "BV_XOR": lambda d, a, b, _: d.every(a) ^ d.every(b),
+    "BV_ADD": Samples._sum,
+    "BV_SUB": lambda d, a, b, width: d._difference(a, b, width) & d._ones(width),
+    "BV_MUL": Samples._product,
+    "BV_SHL": lambda d, *operands: d._shifted("BV_SHL", *operands),
+    "BV_SHR": lambda d, *operands: d._shifted("BV_SHR", *operands),
+    "BV_ASHR": lambda d, *operands: d._shifted("BV_ASHR", *operands),
+    "BV_COMP": Samples._equal,
+    "BV_ULT": lambda d, a, b, width: d._difference(a, b, width) >> width & d.units ^ d.units,
+}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from types import MappingProxyType
 
 from setwise.analysis.code.decode import Decoded, encodings
 from setwise.analysis.semantics import bits, general, lanes, permute, vector
@@ -13,15 +12,13 @@ from setwise.analysis.semantics.state import Goto, Operation, SemanticsError, St
 
 __all__ = ["FOLLOWED", "TABLE", "Goto", "SemanticsError", "State", "UnknownInstructionError", "execute"]
 
-TABLE: Mapping[str, Meaning] = MappingProxyType(
-    {
-        **general.TABLE,
-        **bits.TABLE,
-        **vector.TABLE,
-        **lanes.TABLE,
-        **permute.TABLE,
-    }
-)
+TABLE: Mapping[str, Meaning] = {
+    **general.TABLE,
+    **bits.TABLE,
+    **vector.TABLE,
+    **lanes.TABLE,
+    **permute.TABLE,
+}
 
 # Where a stack is moved or a place gone to, 16 bits and far places mean other things, on some processors only.
 _ODD = re.compile(r"(push|pop|call|jmp).*16.*|(push|retn|leave)w.*")

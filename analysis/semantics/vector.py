@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial, reduce
-from types import MappingProxyType
+from itertools import product
 
 from setwise.analysis.semantics.bits import leading_zeros, population, rotate_left
 from setwise.analysis.semantics.domains import Bits, Domain
@@ -22,12 +22,12 @@ from setwise.analysis.semantics.state import Operation
 
 WidthMeaning = Callable[[int, Operation], None]
 """A meaning for elements of so many bits."""
-WIDTHS: Mapping[str, int] = MappingProxyType(
-    dict.fromkeys(("b", "bw"), 8)
-    | dict.fromkeys(("w", "wb", "wd"), 16)
-    | dict.fromkeys(("d", "dw", "dq", "ps", "ss"), 32)
-    | dict.fromkeys(("q", "qdq", "pd", "sd"), 64)
-)
+WIDTHS: Mapping[str, int] = {
+    **dict.fromkeys(("b", "bw"), 8),
+    **dict.fromkeys(("w", "wb", "wd"), 16),
+    **dict.fromkeys(("d", "dw", "dq", "ps", "ss"), 32),
+    **dict.fromkeys(("q", "qdq", "pd", "sd"), 64),
+}
 """The endings of names, and the width of elements that they tell."""
 
 
@@ -228,14 +228,16 @@ def _greater(d: Domain, a: Bits, b: Bits, width: int) -> Bits:
 
 
 def with_twins(meanings: Mapping[str, Meaning]) -> dict[str, Meaning]:
-    """Meanings by name, and the VEX and EVEX twins of those that are legacy SSE."""
+    """Return meanings by name, and the VEX and EVEX twins of those that are legacy SSE."""
     return {**meanings, **{"v" + name: meaning for name, meaning in meanings.items() if name[0] not in "vk"}}
 
 
 def of_each_width(*rows: tuple[str, str, WidthMeaning]) -> dict[str, Meaning]:
-    """The meanings in rows of a name, the endings that tell a width, and the meaning for a width."""
+    """Return the meanings in rows: names, the endings that tell a width, and the meaning for a width."""
     return {
-        name + ending: partial(meaning, WIDTHS[ending]) for name, endings, meaning in rows for ending in endings.split()
+        name + ending: partial(meaning, WIDTHS[ending])
+        for names, endings, meaning in rows
+        for name, ending in product(names.split(), endings.split())
     }
 
 
@@ -249,57 +251,55 @@ def _logics() -> dict[str, Meaning]:
     return table
 
 
-TABLE: Mapping[str, Meaning] = MappingProxyType(
-    with_twins(
-        {
-            **_logics(),
-            **of_each_width(
-                ("padd", "b w d q", partial(lanewise, Domain.add)),
-                ("psub", "b w d q", partial(lanewise, Domain.sub)),
-                ("paddus", "b w", partial(lanewise, _add_saturated)),
-                ("psubus", "b w", partial(lanewise, _subtract_saturated)),
-                ("pmull", "w d", partial(lanewise, Domain.mul)),
-                ("vpmull", "q", partial(lanewise, Domain.mul)),
-                ("pmins", "b w d", partial(lanewise, partial(_smaller, True, True))),
-                ("vpmins", "q", partial(lanewise, partial(_smaller, True, True))),
-                ("pmaxs", "b w d", partial(lanewise, partial(_smaller, True, False))),
-                ("vpmaxs", "q", partial(lanewise, partial(_smaller, True, False))),
-                ("pminu", "b w d", partial(lanewise, partial(_smaller, False, True))),
-                ("vpminu", "q", partial(lanewise, partial(_smaller, False, True))),
-                ("pmaxu", "b w d", partial(lanewise, partial(_smaller, False, False))),
-                ("vpmaxu", "q", partial(lanewise, partial(_smaller, False, False))),
-                ("psll", "w d q", partial(_shift, Domain.shl)),
-                ("psrl", "w d q", partial(_shift, Domain.shr)),
-                ("psra", "w d", partial(_shift, Domain.sar)),
-                ("vpsra", "q", partial(_shift, Domain.sar)),
-                ("vpsllv", "w d q", partial(lanewise, Domain.shl)),
-                ("vpsrlv", "w d q", partial(lanewise, Domain.shr)),
-                ("vpsrav", "w d q", partial(lanewise, Domain.sar)),
-                ("vprol", "d q", partial(_rotate, True)),
-                ("vpror", "d q", partial(_rotate, False)),
-                ("vprolv", "d q", partial(lanewise, partial(_rotated, True))),
-                ("vprorv", "d q", partial(lanewise, partial(_rotated, False))),
-                ("vpternlog", "d q", _ternlog),
-                ("vpopcnt", "b w d q", partial(lanewise, population, number=1)),
-                ("vplzcnt", "d q", partial(lanewise, leading_zeros, number=1)),
-                ("pcmpeq", "b w d q", partial(_compare, Domain.eq)),
-                ("pcmpgt", "b w d q", partial(_compare, _greater)),
-                ("vpcmp", "b w d q", partial(_compare_by_number, below)),
-                ("vpcmpu", "b w d q", partial(_compare_by_number, Domain.ult)),
-                ("vptestm", "b w d q", partial(_compare, _meet)),
-                ("vptestnm", "b w d q", partial(_compare, _are_apart)),
-                ("kxnor", "b w d q", partial(_of_masks, _xnor)),
-                ("kadd", "b w d q", partial(_of_masks, Domain.add)),
-                ("knot", "b w d q", partial(_of_masks, Domain.not_)),
-                ("kshiftl", "b w d q", partial(_of_masks, Domain.shl)),
-                ("kshiftr", "b w d q", partial(_of_masks, Domain.shr)),
-                ("kortest", "b w d q", partial(_mask_test, True)),
-                ("ktest", "b w d q", partial(_mask_test, False)),
-                ("kunpck", "bw wd dq", _mask_unpack),
-            ),
-            "pmuludq": partial(lanewise, _multiply_halves, 64),
-            "ptest": _ptest,
-            "gf2p8affineqb": _affine,
-        }
-    )
+TABLE: Mapping[str, Meaning] = with_twins(
+    {
+        **_logics(),
+        **of_each_width(
+            ("padd", "b w d q", partial(lanewise, Domain.add)),
+            ("psub", "b w d q", partial(lanewise, Domain.sub)),
+            ("paddus", "b w", partial(lanewise, _add_saturated)),
+            ("psubus", "b w", partial(lanewise, _subtract_saturated)),
+            ("pmull", "w d", partial(lanewise, Domain.mul)),
+            ("vpmull", "q", partial(lanewise, Domain.mul)),
+            ("pmins", "b w d", partial(lanewise, partial(_smaller, True, True))),
+            ("vpmins", "q", partial(lanewise, partial(_smaller, True, True))),
+            ("pmaxs", "b w d", partial(lanewise, partial(_smaller, True, False))),
+            ("vpmaxs", "q", partial(lanewise, partial(_smaller, True, False))),
+            ("pminu", "b w d", partial(lanewise, partial(_smaller, False, True))),
+            ("vpminu", "q", partial(lanewise, partial(_smaller, False, True))),
+            ("pmaxu", "b w d", partial(lanewise, partial(_smaller, False, False))),
+            ("vpmaxu", "q", partial(lanewise, partial(_smaller, False, False))),
+            ("psll", "w d q", partial(_shift, Domain.shl)),
+            ("psrl", "w d q", partial(_shift, Domain.shr)),
+            ("psra", "w d", partial(_shift, Domain.sar)),
+            ("vpsra", "q", partial(_shift, Domain.sar)),
+            ("vpsllv", "w d q", partial(lanewise, Domain.shl)),
+            ("vpsrlv", "w d q", partial(lanewise, Domain.shr)),
+            ("vpsrav", "w d q", partial(lanewise, Domain.sar)),
+            ("vprol", "d q", partial(_rotate, True)),
+            ("vpror", "d q", partial(_rotate, False)),
+            ("vprolv", "d q", partial(lanewise, partial(_rotated, True))),
+            ("vprorv", "d q", partial(lanewise, partial(_rotated, False))),
+            ("vpternlog", "d q", _ternlog),
+            ("vpopcnt", "b w d q", partial(lanewise, population, number=1)),
+            ("vplzcnt", "d q", partial(lanewise, leading_zeros, number=1)),
+            ("pcmpeq", "b w d q", partial(_compare, Domain.eq)),
+            ("pcmpgt", "b w d q", partial(_compare, _greater)),
+            ("vpcmp", "b w d q", partial(_compare_by_number, below)),
+            ("vpcmpu", "b w d q", partial(_compare_by_number, Domain.ult)),
+            ("vptestm", "b w d q", partial(_compare, _meet)),
+            ("vptestnm", "b w d q", partial(_compare, _are_apart)),
+            ("kxnor", "b w d q", partial(_of_masks, _xnor)),
+            ("kadd", "b w d q", partial(_of_masks, Domain.add)),
+            ("knot", "b w d q", partial(_of_masks, Domain.not_)),
+            ("kshiftl", "b w d q", partial(_of_masks, Domain.shl)),
+            ("kshiftr", "b w d q", partial(_of_masks, Domain.shr)),
+            ("kortest", "b w d q", partial(_mask_test, True)),
+            ("ktest", "b w d q", partial(_mask_test, False)),
+            ("kunpck", "bw wd dq", _mask_unpack),
+        ),
+        "pmuludq": partial(lanewise, _multiply_halves, 64),
+        "ptest": _ptest,
+        "gf2p8affineqb": _affine,
+    }
 )
