@@ -12,7 +12,6 @@ from setwise.analysis.measure.quiet import QuietCore, by_turns
 from setwise.analysis.measure.subjects import Subject, arguments_for, timing_loop
 from setwise.analysis.measure.trials import Refusal, Sections, Timing, TrialBlock, cycles, summary
 from setwise.analysis.workers import Workers
-from setwise.codegen.run.call import host
 from setwise.codegen.run.stopwatch import ArgumentSets, Stopwatch
 from setwise.codegen.run.timer import MODES, Mode, Timer
 
@@ -48,11 +47,11 @@ def bench(
     `patience` is in seconds a process, `wanted` in blocks of each. `report` is told now and then how far it is.
     """
     chosen = [(subject, mode) for subject in subjects for mode in subject.modes if mode in modes]
-    ways = [subject.waiting if mode == "chained" else (subject,) for subject, mode in chosen]
+    chained = [subject.chainable if mode == "chained" else (0,) for subject, mode in chosen]
     jobs = [
-        BenchJob(timing_loop(way, mode, host()), arguments_for(way, mode), way.sections(1))
-        for (_, mode), of_subject in zip(chosen, ways, strict=True)
-        for way in of_subject
+        BenchJob(timing_loop(subject, mode, argument), arguments_for(subject, mode), subject.sections(1))
+        for (subject, mode), arguments in zip(chosen, chained, strict=True)
+        for argument in arguments
     ]
     kept: list[list[list[TrialBlock]]] = []
     core = QuietCore()
@@ -65,8 +64,8 @@ def bench(
             kept.append(worker.submit(run_by_turns, jobs, patience, wanted, core.row).result())
     blocks = zip(*kept, strict=True)
     return [
-        _slowest([summary(subject.measurand(mode), next(blocks)) for _ in of_subject])
-        for (subject, mode), of_subject in zip(chosen, ways, strict=True)
+        _slowest([summary(subject.measurand(mode), next(blocks)) for _ in arguments])
+        for (subject, mode), arguments in zip(chosen, chained, strict=True)
     ]
 
 

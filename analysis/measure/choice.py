@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from itertools import chain
 from typing import NamedTuple
 
@@ -88,12 +89,6 @@ TIMED = tuple(
 """At most 40 rows, kept by hand: where bounds alone would choose a variant that timings show to be a tenth slower."""
 
 
-def check_objective(objective: str) -> None:
-    """Raise ValueError for an unknown objective."""
-    if objective not in OBJECTIVES:
-        raise ValueError(f"no objective '{objective}': give {', '.join(OBJECTIVES[:-1])} or {OBJECTIVES[-1]}")
-
-
 def sets_of(routine: Routine, on: Processor | None, *, native: bool) -> tuple[str, ...]:
     """Return the instruction sets of a routine that the processor has, and this one as well where code is for both.
 
@@ -139,8 +134,6 @@ def best(
     """
     if isa:
         target_named(isa)
-    for objective in objectives:
-        check_objective(objective)
     on = processor_named(cpu)
 
     def of(routine: Routine) -> list[tuple[str, Request]]:
@@ -162,7 +155,6 @@ def fastest(
     routine: Routine, objective: str, cpu: str | None, isa: str | None, abi: str | None, lanes: int | None
 ) -> Request:
     """Return the request for the best kernel of one instruction set, or of all that this processor has."""
-    check_objective(objective)
     on = processor_named(cpu) if cpu else None
     isas = (isa,) if isa else sets_of(routine, on, native=True)
     return chosen_request(objective, on, routine, isas, abi or host().name, lanes)
@@ -176,12 +168,13 @@ def kernel_for(
     Without a processor every row of the table counts, and bounds of all processors together. ValueError for an
     unknown objective.
     """
-    check_objective(objective)
+    if objective not in OBJECTIVES:
+        raise ValueError(f"no objective '{objective}': give {', '.join(OBJECTIVES[:-1])} or {OBJECTIVES[-1]}")
     if objective == "size":
         usual = unrefused(lambda isa: next(enumerate_variants(routine, isa, abi, lanes)), isas)
         return min(usual, key=lambda kernel: len(kernel.code.instructions))
     kernels = chain.from_iterable(unrefused(lambda isa: (*_candidates(objective, on, routine, isa, abi, lanes),), isas))
-    return least(kernels, objective, on)
+    return min(kernels, key=lambda kernel: score(kernel, objective, on))
 
 
 def _candidates(
@@ -195,39 +188,26 @@ def _candidates(
     return enumerate_variants(routine, isa, abi, lanes)
 
 
-def least(kernels: Iterable[Kernel], objective: str, on: Processor | None) -> Kernel:
-    """Return the first kernel with the least score; UnknownCost where a processor is named that has not its code."""
-    return min(kernels, key=lambda kernel: score(kernel, objective, on))
-
-
 def score(kernel: Kernel, objective: str, on: Processor | None) -> float:
     """Return a figure by which variants of a routine are compared: the less, the faster.
 
     For latency it is the longest chain twice and the bound of throughput once, for calls that wait for each other
     overlap in part; for throughput, by board, the bound and 0.3 of the cycles of issue, for moves cost more than ports
     say. These weights lose least over the routines of TIMED. Without a processor it is the mean over all that have the
-    instructions.
+    instructions. UnknownCost if the processor has not all of them.
     """
-    return sum(bounds := [*_scores(kernel, objective, (on,) if on else PROCESSORS, on is None)]) / len(bounds)
-
-
-def _scores(kernel: Kernel, objective: str, processors: Sequence[Processor], passing_over: bool) -> Iterable[float]:
-    binary = binary_of(kernel)
-    part = part_of(binary)
-    boards, arrays = 1.0, bool(kernel.routine.contract.elements)
-    if arrays:  # what is stored by an index are results; what waits on the stack has none
+    part, contract = part_of(binary_of(kernel)), kernel.routine.contract
+    by_latency, boards = objective == "latency" and not contract.elements, 1.0
+    if contract.elements:  # a store by an index is of results; what waits on the stack has none
         stores = (i.memory for i in part.stream if i.stores and i.memory is not None)
         words = sum(memory.bits // 64 for memory in stores if memory.index is not None)
-        boards = max(1, words) / len(kernel.routine.contract.results)
-    for on in processors:
-        try:
-            cost = part.cost(on)
-        except UnknownCost:
-            if passing_over:
-                continue
-            raise
-        second = 2 * cost.latency if objective == "latency" and not arrays else 0.3 * cost.issue
-        yield (cost.bound + second) / boards
+        boards = max(1, words) / len(contract.results)
+    scores = []
+    for processor in (on,) if on else PROCESSORS:
+        with suppress(*() if on else (UnknownCost,)):
+            cost = part.cost(processor)
+            scores.append((cost.bound + (2 * cost.latency if by_latency else 0.3 * cost.issue)) / boards)
+    return sum(scores) / len(scores)
 
 
 def figures(kernel: Kernel, on: Processor) -> tuple[float, float]:

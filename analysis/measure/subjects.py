@@ -15,10 +15,10 @@ from setwise.analysis.code.binary import binary_of
 from setwise.analysis.code.decode import Binary, decode
 from setwise.analysis.measure.trials import EMPTY, OURS, Measurand, Sections
 from setwise.analysis.spec import raywalk
+from setwise.analysis.text import counted
 from setwise.codegen.ir.routine import Contract, Parameter
 from setwise.codegen.kernel import Kernel
-from setwise.codegen.machine.convention import SYSV, Convention
-from setwise.codegen.run.call import signature_of
+from setwise.codegen.run.call import host, signature_of
 from setwise.codegen.run.harness import GENERAL, Signature
 from setwise.codegen.run.stopwatch import ArgumentSets
 from setwise.codegen.run.timer import (
@@ -47,8 +47,7 @@ _BOARDS = (*_ON_SQUARES, "empty", "occupied")
 class Subject:
     """A routine's bytes and how they are timed; `maker` is who made them.
 
-    `chained` is the parameter that takes the result of the call before (None: nothing can be chained). `boards` is the
-    length of the arrays, 0 where a call takes no arrays.
+    `boards` is the length of the arrays, 0 where a call takes no arrays.
     """
 
     name: str
@@ -58,7 +57,6 @@ class Subject:
     binary: Binary
     contract: Contract
     signature: Signature
-    chained: int | None
     boards: int
 
     @property
@@ -68,18 +66,13 @@ class Subject:
 
     @property
     def chainable(self) -> tuple[int, ...]:
-        """The parameters that may be the result of the call before: boards in registers, or else numbers."""
+        """The parameters that may take the result of the call before: boards in registers, or else numbers."""
         if self.boards:
             return ()
         kinds = [parameter.kind for parameter in self.contract.parameters]
         wanted = _BOARDS if set(kinds) & {*_BOARDS} else ("word",)
         places = self.signature.places
         return tuple(at for at, kind in enumerate(kinds) if kind in wanted and not isinstance(places[at], int))
-
-    @property
-    def waiting(self) -> tuple[Subject, ...]:
-        """The same chained by each argument that may be a result, the last one first: it is mostly the slowest."""
-        return tuple(replace(self, chained=at) for at in reversed(self.chainable))
 
     @property
     def varies(self) -> bool:
@@ -95,7 +88,7 @@ class Subject:
     @property
     def modes(self) -> tuple[Mode, ...]:
         """The ways to call it that say something."""
-        if self.chained is None:
+        if not self.chainable:
             return ("independent",)
         return MODES if self.varies else ("chained", "independent")
 
@@ -110,45 +103,26 @@ class Subject:
 
 
 def subject(kernel: Kernel, binary: Binary | None = None, maker: str = OURS, boards: int = BOARDS) -> Subject:
-    """A kernel, or others' bytes in its place that are called as it is; arrays have so many boards."""
-    if binary is None:
-        binary = binary_of(kernel)
-    contract = kernel.routine.contract
-    signature = signature_of(kernel)
-    if contract.elements:
+    """Return a kernel to be timed, or other bytes that are called as it is; arrays have so many boards."""
+    contract, signature = kernel.routine.contract, signature_of(kernel)
+    if contract.elements:  # addresses and the number are words like others
         signature = replace(signature, arguments=(GENERAL,) * len(contract.parameters))
-    words = (at for at, parameter in enumerate(contract.parameters) if parameter.kind in _BOARDS)
-    numbers = (at for at, parameter in enumerate(contract.parameters) if parameter.kind == "word")
-    chained = next(words, next(numbers, None))
-    length = boards if contract.elements else 0
-    return Subject(
-        kernel.name,
-        kernel.target.name,
-        kernel.layout.lanes,
-        maker,
-        binary,
-        contract,
-        signature,
-        None if length else chained,
-        length,
-    )
-
-
-def empty_routine(like: Subject) -> Subject:
-    """A routine of the same signature that does nothing: what it takes is the call's own cost."""
-    takes = len(like.signature.arguments)
-    return replace(like, name=f"empty, {takes} argument{'s' * (takes > 1)}", maker=EMPTY, binary=Binary(b"\xc3"))
+    isa, lanes, length = kernel.target.name, kernel.layout.lanes, boards if contract.elements else 0
+    return Subject(kernel.name, isa, lanes, maker, binary or binary_of(kernel), contract, signature, length)
 
 
 def empty_routines(subjects: Sequence[Subject]) -> list[Subject]:
-    """A routine that does nothing for each way that these are called."""
-    return list({like.signature: empty_routine(like) for like in reversed(subjects)}.values())
+    """Return a routine that does nothing for each signature of these: it takes the time of the call itself."""
+    return [
+        replace(like, name=f"empty, {counted(len(called.arguments), 'argument')}", maker=EMPTY, binary=Binary(b"\xc3"))
+        for called, like in {like.signature: like for like in reversed(subjects)}.items()
+    ]
 
 
-def timing_loop(subject: Subject, mode: Mode, host: Convention = SYSV) -> Timer:
-    """The loop that times it, emitted for a machine whose C has the convention `host`."""
-    calls = Calls(mode, subject.chained or 0, subject.varies, subject.calls)
-    return timer(subject.binary.image, subject.signature, calls, host, len(subject.binary.data))
+def timing_loop(subject: Subject, mode: Mode, chained: int = 0) -> Timer:
+    """Return the loop that times it; chained calls take the result of the call before as the argument `chained`."""
+    calls = Calls(mode, chained, subject.varies, subject.calls)
+    return timer(subject.binary.image, subject.signature, calls, host(), len(subject.binary.data))
 
 
 def arguments_for(subject: Subject, mode: Mode, sets: int = _SETS) -> ArgumentSets:

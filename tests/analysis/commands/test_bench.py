@@ -22,7 +22,7 @@ from setwise.analysis.measure.subjects import Subject, arguments_for, subject, t
 from setwise.analysis.measure.trials import Measurand, Refusal, Timing, TrialBlock
 from setwise.codegen.catalogue import find
 from setwise.codegen.lower import lower
-from setwise.codegen.run.call import host, missing
+from setwise.codegen.run.call import missing
 from setwise.codegen.run.executable import runnable
 from setwise.codegen.run.stopwatch import ArgumentSets, Record
 from setwise.codegen.run.timer import CHAIN_ADDS, WIDE_ROWS, Mode, Timer
@@ -35,7 +35,7 @@ Capture = pytest.CaptureFixture[str]
 
 def job(name: str = SOUTH, mode: Mode = "independent") -> BenchJob:
     one = subject(lower(find(name), "x86-64"))
-    return BenchJob(timing_loop(one, mode, host()), arguments_for(one, mode), one.sections(1))
+    return BenchJob(timing_loop(one, mode), arguments_for(one, mode), one.sections(1))
 
 
 class Core:
@@ -129,7 +129,7 @@ def test_chained_calls_wait_by_the_argument_that_takes_longest(monkeypatch: pyte
     monkeypatch.setattr(benches, "Workers", lambda _: Worker())
     one = subject(lower(find(SOUTH), "x86-64"))
     chained, independent = bench([one], ["chained", "independent"])
-    assert len(one.waiting) == 2
+    assert len(one.chainable) == 2
     assert isinstance(chained, Timing)
     assert isinstance(independent, Timing)
     assert (chained.median, independent.median) == (11.0, 12.0)

@@ -101,7 +101,7 @@ def test_no_kernel_has_data_that_can_be_executed(name: str, monkeypatch: pytest.
     monkeypatch.setattr(Executable, "__init__", spy)
     function = Function(kernel)
     timed = subject(kernel)
-    stopwatch = Stopwatch(timing_loop(timed, "independent", host()), arguments_for(timed, "independent"))
+    stopwatch = Stopwatch(timing_loop(timed, "independent"), arguments_for(timed, "independent"))
     holding = [(block, image) for block, image in made if image.endswith(assembled.image)]
     assert len(holding) == 2
     for block, image in holding:
