@@ -19,6 +19,33 @@ from setwise.analysis.code.decode import signed
 Bits = Any  # an integer, or the domain's own term
 
 
+_KNOWN: Mapping[str, Callable[[int, int, int], int]] = {
+    "BV_AND": lambda a, b, _: a & b,
+    "BV_OR": lambda a, b, _: a | b,
+    "BV_XOR": lambda a, b, _: a ^ b,
+    "BV_ADD": lambda a, b, width: (a + b) & _ones(width),
+    "BV_SUB": lambda a, b, width: (a - b) & _ones(width),
+    "BV_MUL": lambda a, b, width: (a * b) & _ones(width),
+    "BV_SHL": lambda a, count, width: (a << count) & _ones(width) if count < width else 0,
+    "BV_SHR": lambda a, count, width: a >> count if count < width else 0,
+    "BV_ASHR": lambda a, count, width: (signed(a, width) >> min(count, width)) & _ones(width),
+    "BV_COMP": lambda a, b, _: int(a == b),
+    "BV_ULT": lambda a, b, _: int(a < b),
+}
+
+
+def _operation(kind: str) -> Callable[[Domain, Bits, Bits, int], Bits]:
+    """Return the method of that kind: two integers are computed with at once, anything else makes a term."""
+    known = _KNOWN[kind]
+
+    def operation(domain: Domain, a: Bits, b: Bits, width: int) -> Bits:
+        if isinstance(a, int) and isinstance(b, int):
+            return known(a, b, width)
+        return domain._term(kind, (a, width), (b, width))
+
+    return operation
+
+
 class Domain:
     """Operations on values; `width` is that of the operands and, for arithmetic, of the result.
 
@@ -29,57 +56,36 @@ class Domain:
     branched = False
     """Whether a specification asked for the value of what is not known, which `Word` notes here."""
 
-    def and_(self, a: Bits, b: Bits, width: int) -> Bits:
-        """Bitwise and."""
-        return self._two("BV_AND", a, b, width)
-
-    def or_(self, a: Bits, b: Bits, width: int) -> Bits:
-        """Bitwise or."""
-        return self._two("BV_OR", a, b, width)
-
-    def xor(self, a: Bits, b: Bits, width: int) -> Bits:
-        """Bitwise exclusive or."""
-        return self._two("BV_XOR", a, b, width)
+    and_ = _operation("BV_AND")
+    """Bitwise and."""
+    or_ = _operation("BV_OR")
+    """Bitwise or."""
+    xor = _operation("BV_XOR")
+    """Bitwise exclusive or."""
+    add = _operation("BV_ADD")
+    """Sum modulo 2 to the width."""
+    sub = _operation("BV_SUB")
+    """Difference modulo 2 to the width."""
+    mul = _operation("BV_MUL")
+    """Product modulo 2 to the width."""
+    shl = _operation("BV_SHL")
+    """Shift to the left; the count has the same width."""
+    shr = _operation("BV_SHR")
+    """Shift to the right, zeros coming in; the count has the same width."""
+    sar = _operation("BV_ASHR")
+    """Shift to the right, copies of the highest bit coming in; the count has the same width."""
+    eq = _operation("BV_COMP")
+    """1 where both are equal."""
+    ult = _operation("BV_ULT")
+    """1 where `a` is below `b`, unsigned."""
 
     def not_(self, a: Bits, width: int) -> Bits:
         """Bitwise complement."""
-        return self._two("BV_XOR", a, _ones(width), width)
-
-    def add(self, a: Bits, b: Bits, width: int) -> Bits:
-        """Sum modulo 2 to the width."""
-        return self._two("BV_ADD", a, b, width)
-
-    def sub(self, a: Bits, b: Bits, width: int) -> Bits:
-        """Difference modulo 2 to the width."""
-        return self._two("BV_SUB", a, b, width)
-
-    def mul(self, a: Bits, b: Bits, width: int) -> Bits:
-        """Product modulo 2 to the width."""
-        return self._two("BV_MUL", a, b, width)
-
-    def shl(self, a: Bits, count: Bits, width: int) -> Bits:
-        """Shift to the left; the count has the same width."""
-        return self._two("BV_SHL", a, count, width)
-
-    def shr(self, a: Bits, count: Bits, width: int) -> Bits:
-        """Shift to the right, zeros coming in; the count has the same width."""
-        return self._two("BV_SHR", a, count, width)
-
-    def sar(self, a: Bits, count: Bits, width: int) -> Bits:
-        """Shift to the right, copies of the highest bit coming in; the count has the same width."""
-        return self._two("BV_ASHR", a, count, width)
-
-    def eq(self, a: Bits, b: Bits, width: int) -> Bits:
-        """1 where both are equal."""
-        return self._two("BV_COMP", a, b, width)
+        return self.xor(a, _ones(width), width)
 
     def ne(self, a: Bits, b: Bits, width: int) -> Bits:
         """1 where they differ."""
         return self.not_(self.eq(a, b, width), 1)
-
-    def ult(self, a: Bits, b: Bits, width: int) -> Bits:
-        """1 where `a` is below `b`, unsigned."""
-        return self._two("BV_ULT", a, b, width)
 
     def extract(self, a: Bits, low: int, width: int, of: int) -> Bits:
         """The `width` bits from bit `low` upwards of a value that is `of` bits wide; no bits are 0."""
@@ -107,29 +113,9 @@ class Domain:
         """What no manual promises; where all values are known, what processors usually leave."""
         return usual
 
-    def _two(self, kind: str, a: Bits, b: Bits, width: int) -> Bits:
-        if isinstance(a, int) and isinstance(b, int):
-            return _KNOWN[kind](a, b, width)
-        return self._term(kind, (a, width), (b, width))
-
     def _term(self, kind: str, *operands: tuple[Bits, int], indices: tuple[int, ...] = ()) -> Bits:
         """What is not known, of the kind that bitwuzla calls so; operands are values with their widths."""
         raise TypeError(f"{kind} of what is no number: {operands}")
-
-
-_KNOWN: Mapping[str, Callable[[int, int, int], int]] = {
-    "BV_AND": lambda a, b, _: a & b,
-    "BV_OR": lambda a, b, _: a | b,
-    "BV_XOR": lambda a, b, _: a ^ b,
-    "BV_ADD": lambda a, b, width: (a + b) & _ones(width),
-    "BV_SUB": lambda a, b, width: (a - b) & _ones(width),
-    "BV_MUL": lambda a, b, width: (a * b) & _ones(width),
-    "BV_SHL": lambda a, count, width: (a << count) & _ones(width) if count < width else 0,
-    "BV_SHR": lambda a, count, width: a >> count if count < width else 0,
-    "BV_ASHR": lambda a, count, width: (signed(a, width) >> min(count, width)) & _ones(width),
-    "BV_COMP": lambda a, b, _: int(a == b),
-    "BV_ULT": lambda a, b, _: int(a < b),
-}
 
 
 class Integers(Domain):

@@ -15,6 +15,14 @@ class BranchError(TypeError):
     """Python asked for the value of a word that has none, or has many: a specification branches on what it is given."""
 
 
+Operation = Callable[[Domain, Bits, Bits, int], Bits]
+
+
+def _operator(operation: Operation) -> Callable[[Word, Word | int], Word]:
+    """Return the operator of a word that is that operation of its domain."""
+    return lambda word, other: word._with(operation, other)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Word:
     """A word of a specification: 64 bits of a domain with the operators of an unsigned integer modulo 2**64.
@@ -30,24 +38,12 @@ class Word:
     domain: Domain
     value: Bits
 
-    def __and__(self, other: Word | int) -> Word:
-        return self._with(self.domain.and_, other)
-
-    def __or__(self, other: Word | int) -> Word:
-        return self._with(self.domain.or_, other)
-
-    def __xor__(self, other: Word | int) -> Word:
-        return self._with(self.domain.xor, other)
-
-    def __add__(self, other: Word | int) -> Word:
-        return self._with(self.domain.add, other)
-
-    def __sub__(self, other: Word | int) -> Word:
-        return self._with(self.domain.sub, other)
-
-    def __mul__(self, other: Word | int) -> Word:
-        return self._with(self.domain.mul, other)
-
+    __and__ = _operator(Domain.and_)
+    __or__ = _operator(Domain.or_)
+    __xor__ = _operator(Domain.xor)
+    __add__ = _operator(Domain.add)
+    __sub__ = _operator(Domain.sub)
+    __mul__ = _operator(Domain.mul)
     __rand__, __ror__, __rxor__, __radd__, __rmul__ = __and__, __or__, __xor__, __add__, __mul__
 
     def __rsub__(self, other: int) -> Word:
@@ -66,10 +62,10 @@ class Word:
         return self._of(index(self) % index(other))
 
     def __lshift__(self, count: Word | int) -> Word:
-        return self._with(self.domain.shl, _count(count))
+        return self._with(Domain.shl, _count(count))
 
     def __rshift__(self, count: Word | int) -> Word:
-        return self._with(self.domain.shr, _count(count))
+        return self._with(Domain.shr, _count(count))
 
     def __rlshift__(self, other: int) -> Word:
         return self._of(other) << self
@@ -78,13 +74,13 @@ class Word:
         return self._of(other) >> self
 
     def __eq__(self, other: object) -> Word:  # type: ignore[override]
-        return self._asked(self.domain.eq, other)  # type: ignore[arg-type]
+        return self._asked(Domain.eq, other)  # type: ignore[arg-type]
 
     def __ne__(self, other: object) -> Word:  # type: ignore[override]
         return (self == other) ^ 1
 
     def __lt__(self, other: Word | int) -> Word:
-        return self._asked(self.domain.ult, other)
+        return self._asked(Domain.ult, other)
 
     def __gt__(self, other: Word | int) -> Word:
         return self._of(other) < self
@@ -110,10 +106,10 @@ class Word:
     def _of(self, other: Word | int) -> Word:
         return other if isinstance(other, Word) else Word(self.domain, index(other) & _ALL)
 
-    def _with(self, operation: Callable[[Bits, Bits, int], Bits], other: Word | int) -> Word:
-        return Word(self.domain, operation(self.value, self._of(other).value, 64))
+    def _with(self, operation: Operation, other: Word | int) -> Word:
+        return Word(self.domain, operation(self.domain, self.value, self._of(other).value, 64))
 
-    def _asked(self, comparison: Callable[[Bits, Bits, int], Bits], other: Word | int) -> Word:
+    def _asked(self, comparison: Operation, other: Word | int) -> Word:
         return Word(self.domain, self.domain.concat(0, self._with(comparison, other).value, 63, 1))
 
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import pytest
-from tests.analysis.proof.concrete_execution import wrong
 
 from setwise.analysis.code.binary import binary_of
 from setwise.analysis.code.decode import Binary, features
@@ -22,6 +21,7 @@ from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
 from setwise.codegen.run.call import runner
 from tests.analysis.mutants import KINDS, mutants
+from tests.analysis.proof.concrete_execution import wrong
 from tests.analysis.semantics.machines import Cpu, this_cpu
 from tests.conftest import require_module
 
