@@ -25,13 +25,12 @@ from itertools import accumulate
 from typing import Literal, get_args
 
 from setwise.codegen.assemble import assemble
-from setwise.codegen.machine.code import Code, Instruction, Item, Label, Operand, Register, general
+from setwise.codegen.machine.code import Code, Instruction, Item, Label, Register, general
 from setwise.codegen.machine.convention import Convention
 from setwise.codegen.run.harness import (
     RAX,
     RSP,
     SAVED_WORDS,
-    ArgumentSlot,
     Signature,
     move,
     passed,
@@ -109,7 +108,8 @@ def timer(routine: bytes, signature: Signature, calls: Calls, host: Convention, 
     """
     if calls.mode == "chained":
         _check_chain(signature, calls.chained)
-    items = [*_enter(host), *_trial(signature, calls), *_leave(host, signature), Label("routine")]
+    leave = [*([Instruction("vzeroupper")] if signature.vex else []), *restore(host, _CONTEXT), Instruction("ret")]
+    items = [*_enter(host), *_trial(signature, calls), *leave, Label("routine")]
     code = len(routine) - data if data else 0
     for place, alignment, behind in (("round", _LINE, 0), ("routine", _PAGE, code)):
         at = assemble(Code("time", tuple(items))).labels[place] + behind
@@ -137,22 +137,16 @@ def _enter(host: Convention) -> Iterator[Item]:
     yield Instruction("sub", (RSP, _STACK))
 
 
-def _leave(host: Convention, signature: Signature) -> Iterator[Item]:
-    if signature.vex:
-        yield Instruction("vzeroupper")
-    yield from restore(host, _CONTEXT)
-    yield Instruction("ret")
-
-
 def _trial(signature: Signature, calls: Calls) -> Iterator[Item]:
     yield Label("trial")
+    chain, wide = (CHAIN_ADDS, (RAX,) * _CHAIN_UNROLLED), (4 * WIDE_ROWS, _WIDE * (_WIDE_UNROLLED // 2))
     sections = (
-        _chain("before"),
-        _wide("before"),
+        _repeated("chain before", *chain),
+        _repeated("wide before", *wide),
         _calls(signature, calls, "warming "),
         _calls(signature, calls),
-        _wide("behind"),
-        _chain("behind"),
+        _repeated("wide behind", *wide),
+        _repeated("chain behind", *chain),
     )
     for number, section in enumerate(sections):
         yield from _stamp(number)
@@ -174,18 +168,10 @@ def _stamp(number: int) -> Iterator[Item]:
     yield Instruction("lfence")
 
 
-def _chain(name: str) -> Iterator[Item]:
-    yield from _repeated(f"chain {name}", CHAIN_ADDS // _CHAIN_UNROLLED, (RAX,) * _CHAIN_UNROLLED)
-
-
-def _wide(name: str) -> Iterator[Item]:
-    yield from _repeated(f"wide {name}", WIDE_ROWS // _WIDE_UNROLLED, _WIDE * (_WIDE_UNROLLED // 2))
-
-
-def _repeated(name: str, rounds: int, sums: Sequence[Register]) -> Iterator[Item]:
-    """Additions of registers, for some processors make those of small constants vanish."""
+def _repeated(name: str, adds: int, sums: Sequence[Register]) -> Iterator[Item]:
+    """Yield a loop of so many additions of a register: some processors make those of small constants vanish."""
     yield Instruction("mov", (_RDX.at(32), 1))
-    yield Instruction("mov", (_ROUND.at(32), rounds))
+    yield Instruction("mov", (_ROUND.at(32), adds // len(sums)))
     yield Label(name)
     for register in sums:
         yield Instruction("add", (register, _RDX))
@@ -275,13 +261,8 @@ def _close(signature: Signature, calls: Calls) -> Iterator[Instruction]:
         yield Instruction(mnemonic, (place, result))
     if calls.keeps:
         argument = slot.operand(_SET, offsets(signature)[calls.chained])
-        yield _joined("and", signature, slot, place, word(_CONTEXT, _ZEROS, bits))
-        yield _joined("or", signature, slot, place, argument)
-
-
-def _joined(name: str, signature: Signature, slot: ArgumentSlot, register: Register, other: Operand) -> Instruction:
-    if slot.file == "general":
-        return Instruction(name, (register, other))
-    if not signature.vex:
-        return Instruction(f"p{name}", (register, other))
-    return Instruction(f"vp{name}{'q' if register.bits == 512 else ''}", (register, register, other))
+        for name, operand in (("and", word(_CONTEXT, _ZEROS, bits)), ("or", argument)):
+            if slot.file == "general" or not signature.vex:
+                yield Instruction(name if slot.file == "general" else f"p{name}", (place, operand))
+            else:
+                yield Instruction(f"vp{name}{'q' if bits == 512 else ''}", (place, place, operand))
