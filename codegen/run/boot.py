@@ -19,8 +19,6 @@ from functools import cache
 from itertools import pairwise
 from typing import Any
 
-import iced_x86
-
 from setwise.codegen.assemble import assemble
 from setwise.codegen.machine.code import Code, Instruction, Label, Register, general
 from setwise.codegen.run.harness import move, word
@@ -110,7 +108,7 @@ class Image:
         entries = [content[at - _DATA :][: 8 * _ENTRY_WORDS] for at in range(table, end, 8 * _ENTRY_WORDS)]
         if [entry[: 8 * _RESULT] for entry in entries] != [call[: 8 * _RESULT] for call in self._calls]:
             raise ValueError("the machine did not find in its memory what was put there")
-        return Aftermath(content, _DATA, list(map(_ending, entries)))
+        return Aftermath(content, list(map(_ending, entries)))
 
     def _place(self, arena: int, content: Buffer, alignment: int) -> int:
         address = -(-self._next[arena] // alignment) * alignment
@@ -137,16 +135,16 @@ class Image:
                 yield page, right
 
 
+@dataclass(frozen=True, slots=True)
 class Aftermath:
-    """What a boot left behind: the memory that it could write, and how each call ended."""
+    """The memory that a boot could write, and how each call ended."""
 
-    def __init__(self, content: bytes, start: int, calls: Sequence[Ending]) -> None:
-        self._content, self._start, self.calls = content, start, calls
+    content: bytes
+    calls: Sequence[Ending]
 
     def read(self, address: int, size: int) -> bytes:
-        """The bytes at an address that `Image.writable` gave."""
-        at = address - self._start
-        return self._content[at : at + size]
+        """Return the bytes at an address that `Image.writable` gave."""
+        return self.content[address - _DATA :][:size]
 
 
 def rom(features: frozenset[str]) -> bytes:
@@ -162,38 +160,27 @@ def rom(features: frozenset[str]) -> bytes:
 
 
 def _switch(pointers: int, features: frozenset[str]) -> bytes:
-    """Real mode to 64-bit mode in one step."""
-    code, register, make = iced_x86.Code, iced_x86.Register, iced_x86.Instruction
+    """Return the code from real mode to 64-bit mode in one step."""
     saved = 0xE7 if "avx512f" in features else 0x07 if "avx" in features else 0
-
-    def load(target: iced_x86._iced_x86_py.Register, value: int) -> iced_x86.Instruction:
-        return make.create_reg_u32(code.MOV_R32_IMM32, target, value)
-
-    def control(target: iced_x86._iced_x86_py.Register, value: int) -> list[iced_x86.Instruction]:
-        return [load(register.EAX, value), make.create_reg_reg(code.MOV_CR_R32, target, register.EAX)]
-
-    def pointer(at: int) -> iced_x86.MemoryOperand:
-        return iced_x86.MemoryOperand(register.NONE, register.NONE, 1, at, 2, False, register.CS)
-
     physical_extension, sse, xsave = 0x20, 0x600, 0x4_0000
     paging_and_protection, write_protect, extensions = 0x8000_0001, 0x1_0000, 0x32
-    instructions = [
-        make.create_mem(code.LGDT_M1632_16, pointer(pointers)),
-        make.create_mem(code.LIDT_M1632_16, pointer(pointers + 0x10)),
-        *control(register.CR4, physical_extension | sse | (xsave if saved else 0)),
-        *control(register.CR3, _WHOLE),
-        load(register.EDX, 0),
-        *([load(register.ECX, 0), load(register.EAX, saved), make.create(code.XSETBV)] if saved else []),
-        load(register.ECX, 0xC000_0080),  # EFER: long mode, and pages that are not executed
-        load(register.EAX, 0x900),
-        make.create(code.WRMSR),
-        *control(register.CR0, paging_and_protection | write_protect | extensions),
-        make.create_far_branch(code.JMP_PTR1632, 8, _SUPERVISOR),
-    ]
-    encoder = iced_x86.BlockEncoder(16)
-    for instruction in instructions:
-        encoder.add(instruction)
-    return encoder.encode(_ROM_START)
+    eax, ecx, edx = range(3)
+
+    def load(register: int, value: int) -> bytes:
+        return struct.pack("<BBI", 0x66, 0xB8 + register, value)  # mov register,value
+
+    def control(number: int, value: int) -> bytes:
+        return load(eax, value) + bytes((0x0F, 0x22, 0xC0 + 8 * number))  # mov eax,value; mov cr,eax
+
+    code = struct.pack("<4sH", bytes.fromhex("2e0f0116"), pointers)  # lgdt cs:[pointers]
+    code += struct.pack("<4sH", bytes.fromhex("2e0f011e"), pointers + 0x10)  # lidt
+    code += control(4, physical_extension | sse | (xsave if saved else 0)) + control(3, _WHOLE) + load(edx, 0)
+    if saved:
+        code += load(ecx, 0) + load(eax, saved) + bytes.fromhex("0f01d1")  # xsetbv
+    # EFER: long mode, and pages that are not executed; wrmsr.
+    code += load(ecx, 0xC000_0080) + load(eax, 0x900) + bytes.fromhex("0f30")
+    code += control(0, paging_and_protection | write_protect | extensions)
+    return code + struct.pack("<2sIH", bytes.fromhex("66ea"), _SUPERVISOR, 8)  # jmp 8:supervisor
 
 
 def _system(pages: Sequence[tuple[int, int]], table: int, end: int) -> bytes:
