@@ -34,10 +34,8 @@ def strips_of_boards(strips: Sequence[Strip], title: str) -> str:
                 x += max(BOARD, svg.width_of(panel.title, 12)) + GAP
             width, y = max(width, x - GAP), y + 20 + BOARD + 16
     number = sum(len(strip.panels) for strip in strips)
-    drawing = svg.Drawing(width, y, tuple(marks))
-    return svg.picture(
-        title, "Filled: on the board. Hollow: stopped.", drawing, f"{number} boards, one after the other."
-    )
+    described = f"{number} boards, one after the other."
+    return svg.picture(title, "Filled: on the board. Hollow: stopped.", Drawing(width, y, tuple(marks)), described)
 
 
 def _panel(panel: Panel) -> list[str]:
@@ -60,19 +58,16 @@ def slow_motion(dumb7: TracedFill, doubling: TracedFill) -> str:
             marks.append(svg.moved(_LABEL + at * (BOARD + GAP), y, _cycle(shown, cycle)))
         marks.append(_ending(shown, y) or _explained(y, len(shown.cycles)))
         y += BOARD + 52
-    explained = svg.legend(
-        (
-            (svg.circle(7, -4, 4.4, svg.INK), "sliders"),
-            (svg.circle(7, -4, 4.4, _OLD, edge=svg.BLUE), "flooded before"),
-            (svg.circle(7, -4, 4.4, svg.BLUE), "new in this cycle"),
-            (_cross(7, -4), "not let through"),
-            (svg.rectangle(1, -10, 12, 12, _RUN), "runs of empty squares, as long as the step"),
-            (svg.rectangle(1, -10, 12, 12, _PIECE), "other pieces"),
-        )
+    drawing = svg.explained(
+        Drawing(_LABEL + (len(dumb7.cycles) + 1) * (BOARD + GAP) - GAP, y, tuple(marks)),
+        (svg.circle(7, -4, 4.4, svg.INK), "sliders"),
+        (svg.circle(7, -4, 4.4, _OLD, edge=svg.BLUE), "flooded before"),
+        (svg.circle(7, -4, 4.4, svg.BLUE), "new in this cycle"),
+        (_cross(7, -4), "not let through"),
+        (svg.rectangle(1, -10, 12, 12, _RUN), "runs of empty squares, as long as the step"),
+        (svg.rectangle(1, -10, 12, 12, _PIECE), "other pieces"),
+        left=_LABEL,
     )
-    marks.append(svg.moved(_LABEL, y, explained.marks))
-    width = _LABEL + (len(dumb7.cycles) + 1) * (BOARD + GAP) - GAP
-    drawing = Drawing(max(width, _LABEL + explained.width), y + explained.height, tuple(marks))
     same = "the same squares" if dumb7.flood == doubling.flood else "different squares"
     return svg.picture(
         "A fill in slow motion: rooks and a queen flood southward",

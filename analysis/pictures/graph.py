@@ -80,16 +80,13 @@ def dependences(graphs: Sequence[Graph], on: Processor) -> str:
         marks.append(svg.moved(x + (wide - drawn.width) / 2, 52, drawn.marks))
         x += wide + _BETWEEN
         height = max(height, 68 + drawn.height)
-    explained = svg.legend(
-        (
-            (svg.rectangle(0, -10, 14, 12, svg.RUN, radius=3, edge=svg.OCHRE), "on the critical path"),
-            (svg.rectangle(0, -10, 14, 12, svg.PAPER, radius=3, edge=svg.FAINT), "not on it"),
-            (svg.rectangle(0, -10, 14, 12, svg.PAPER, radius=3, edge=svg.FAINT, dashed=True), "a move"),
-            (svg.text(7, 0, "7", 11, svg.MUTED, "middle"), "the cycle in which the value is ready"),
-        )
+    drawing = svg.explained(
+        Drawing(x - _BETWEEN, height, tuple(marks)),
+        (svg.rectangle(0, -10, 14, 12, svg.RUN, radius=3, edge=svg.OCHRE), "on the critical path"),
+        (svg.rectangle(0, -10, 14, 12, svg.PAPER, radius=3, edge=svg.FAINT), "not on it"),
+        (svg.rectangle(0, -10, 14, 12, svg.PAPER, radius=3, edge=svg.FAINT, dashed=True), "a move"),
+        (svg.text(7, 0, "7", 11, svg.MUTED, "middle"), "the cycle in which the value is ready"),
     )
-    marks.append(svg.moved(0, height, explained.marks))
-    drawing = Drawing(max(x - _BETWEEN, explained.width), height + explained.height, tuple(marks))
     boxes = sum(len(shown.nodes) for shown in graphs)
     below = f"Each instruction lies below those that it waits for, read off the bytes; latencies of {on.title}."
     described = f"{counted(len(graphs), 'graph')} of {boxes} boxes, joined by arrows."

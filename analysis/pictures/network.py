@@ -68,20 +68,18 @@ def prefix_network(slider: int = 0, blocker: int = 6) -> str:
                 y = 54 + (row + 1) * _ROW - 16 * (len(of_runs) - at)
                 marks.append(svg.text(right, y, words, colour=svg.MUTED, mono=True))
         x, height = right + 220, max(height, 50 + len(steps) * _ROW + 24)
-    explained = svg.legend(
-        (
-            (svg.circle(7, -4, 6, svg.INK), "flooded"),
-            (svg.line([(0, -4), (14, -4)], svg.BLUE, 2), "flooded by this cycle"),
-            (svg.circle(7, -4, 7, svg.RUN), "ends a run of as many empty squares as the step"),
-            (svg.line([(0, -4), (14, -4)], svg.OCHRE, 2, dashed=True), "stopped: no such run ends there"),
-            (svg.rectangle(2, -9, 10, 10, svg.OTHERS), "a piece in the way"),
-        )
+    drawing = svg.explained(
+        Drawing(x - 40, height, tuple(marks)),
+        (svg.circle(7, -4, 6, svg.INK), "flooded"),
+        (svg.line([(0, -4), (14, -4)], svg.BLUE, 2), "flooded by this cycle"),
+        (svg.circle(7, -4, 7, svg.RUN), "ends a run of as many empty squares as the step"),
+        (svg.line([(0, -4), (14, -4)], svg.OCHRE, 2, dashed=True), "stopped: no such run ends there"),
+        (svg.rectangle(2, -9, 10, 10, svg.OTHERS), "a piece in the way"),
     )
-    marks.append(svg.moved(0, height, explained.marks))
     return svg.picture(
         "The prefix network of Kogge-Stone",
         "A ray of eight squares: a slider on the first, a piece on the seventh. Each row is what one cycle leaves.",
-        Drawing(max(explained.width, x - 40), height + explained.height, tuple(marks)),
+        drawing,
         "Rows of eight squares joined by lines: seven rows of steps by one; three rows of steps by one, two and four.",
     )
 

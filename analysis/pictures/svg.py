@@ -166,14 +166,18 @@ def moved(x: float, y: float, marks: Iterable[str]) -> str:
     return "\n".join((f'<g transform="translate({number(x)} {number(y)})">', *marks, "</g>"))
 
 
-def legend(entries: Sequence[tuple[str, str]]) -> Drawing:
-    """Titles in a row, each with its mark before it: SVG elements that take the space from (0, -10) to (14, 2)."""
-    marks: list[str] = []
+def explained(drawing: Drawing, *entries: tuple[str, str], left: float = 0) -> Drawing:
+    """Return the drawing with a legend below: titles in a row, each behind its mark.
+
+    A mark is made of SVG elements that take the space from (0, -10) to (14, 2).
+    """
+    legend: list[str] = []
     x = 0.0
     for mark, title in entries:
-        marks += [moved(x, 12, [mark]), text(x + 20, 12, title, colour=MUTED)]
+        legend += [moved(x, 12, [mark]), text(x + 20, 12, title, colour=MUTED)]
         x += 20 + width_of(title, 12) + 18
-    return Drawing(x - 18, 16, tuple(marks))
+    marks = (*drawing.marks, moved(left, drawing.height, legend))
+    return Drawing(max(drawing.width, left + x - 18), drawing.height + 16, marks)
 
 
 def _edge(colour: str | None, thick: float, dashed: bool = False) -> str:
