@@ -20,7 +20,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -173,44 +173,34 @@ def compile_all(
     functions: list[Compiled] = []
     with TemporaryDirectory() as folder, as_file(files("setwise.analysis.measure") / "sources") as texts:
         for compiler in tuple(using) or installed():
-            build = _Build(compiler, isa, lanes, Path(folder), texts, isa_flags(isa))
             sources = [s for s in c_files(isa, lanes) if any(re.fullmatch(s.routines, name) for name in routines)]
             different: dict[tuple[str, str, Binary | Compiled], Compiled] = {}
-            for made in (function for source in sources for function in build.functions(source, wanted)):
-                different.setdefault((made.routine, made.kind, made.binary or made), made)
+            for source in sources:
+                compiled, flags = _compile(compiler, isa, source, texts, Path(folder))
+                for name, code in load_all(compiled, wanted).items():
+                    binary, reason = (code, "") if isinstance(code, Binary) else (None, str(code))
+                    made = Compiled(wanted[name], isa, lanes, source.kind, compiler, flags, binary, reason)
+                    different.setdefault((made.routine, made.kind, made.binary or made), made)
             functions += different.values()
     return functions
 
 
-@dataclass(frozen=True, slots=True)
-class _Build:
-    """One compiler at work in a folder of its own."""
+def _compile(compiler: Compiler, isa: str, source: _CFile, texts: Path, folder: Path) -> tuple[Path, tuple[str, ...]]:
+    """Compile a file in a folder; return the object, and the flags that tell it from others."""
+    if not (folder / "tables.h").exists():
+        program = str(folder / "tables")
+        _run(folder, compiler.name, "-O1", "-w", str(texts / "tables.c"), "-o", program)
+        _run(folder, program, str(folder))
+    compiled = folder / "made.o"
+    special = _OF_GCC if compiler.name.startswith("gcc") else ()
+    flags = (*_COMMON, *special, *isa_flags(isa), *source.flags, f"-I{folder}")
+    _run(folder, compiler.name, *flags, str(texts / source.file), "-o", str(compiled))
+    return compiled, (*isa_flags(isa), *(flag for flag in source.flags if flag[:2] != "-D"))
 
-    compiler: Compiler
-    isa: str
-    lanes: int
-    folder: Path
-    texts: Path
-    flags: tuple[str, ...]
 
-    def functions(self, source: _CFile, wanted: dict[str, str]) -> Iterator[Compiled]:
-        """The functions of a file that are wanted: for their names in C the routines'."""
-        if not (self.folder / "tables.h").exists():
-            program = str(self.folder / "tables")
-            self._run(self.compiler.name, "-O1", "-w", str(self.texts / "tables.c"), "-o", program)
-            self._run(program, str(self.folder))
-        compiled = self.folder / "made.o"
-        special = _OF_GCC if self.compiler.name.startswith("gcc") else ()
-        flags = (*_COMMON, *special, *self.flags, *source.flags, f"-I{self.folder}")
-        self._run(self.compiler.name, *flags, str(self.texts / source.file), "-o", str(compiled))
-        told = (*self.flags, *(flag for flag in source.flags if flag[:2] != "-D"))
-        for name, code in load_all(compiled, wanted).items():
-            binary, reason = (code, "") if isinstance(code, Binary) else (None, str(code))
-            yield Compiled(wanted[name], self.isa, self.lanes, source.kind, self.compiler, told, binary, reason)
-
-    def _run(self, *command: str) -> None:
-        """In the folder, where the assembler looks for what a text includes."""
-        ended = subprocess.run(command, capture_output=True, text=True, cwd=self.folder, env=_environment())
-        if ended.returncode:
-            complaint = next((line for line in ended.stderr.splitlines() if "error" in line), ended.stderr.strip())
-            raise CompilerError(f"{Path(command[0]).name} fails ({ended.returncode}): {complaint or 'it says nothing'}")
+def _run(folder: Path, *command: str) -> None:
+    """Run a command in the folder, where the assembler looks for what a text includes."""
+    ended = subprocess.run(command, capture_output=True, text=True, cwd=folder, env=_environment())
+    if ended.returncode:
+        complaint = next((line for line in ended.stderr.splitlines() if "error" in line), ended.stderr.strip())
+        raise CompilerError(f"{Path(command[0]).name} fails ({ended.returncode}): {complaint or 'it says nothing'}")
