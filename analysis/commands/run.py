@@ -78,5 +78,5 @@ def _run_on(kernel: Kernel, words: Sequence[int], on: Processor) -> tuple[int, .
 
     if lacking := missing(kernel.target, on.features):
         raise CannotRunHere(f"{on.title} cannot run {kernel.name}: it lacks {', '.join(lacking)}")
-    subject = EmulatedCode(binary_of(kernel), signature_of(kernel), arrays=False)
+    subject = EmulatedCode(binary_of(kernel), signature_of(kernel))
     return run_emulated(subject, words, len(kernel.routine.contract.results), on)

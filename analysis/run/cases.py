@@ -21,7 +21,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,15 +46,19 @@ _MOST_LANES = 8
 
 @dataclass(frozen=True)
 class Cases:
-    """Cases as a column of 64-bit words for each parameter, and the words that they must give, a row a case."""
+    """Cases as a column of 64-bit words for each parameter, and the words that they must give, a row a case.
+
+    `arrays` tells that they are the elements of arrays, which a kernel takes whole.
+    """
 
     names: tuple[str, ...]
     columns: tuple[Column, ...]
     expected: Column
+    arrays: bool = False
 
-    @cached_property
+    @property
     def number(self) -> int:
-        """How many cases there are."""
+        """The number of cases."""
         return len(self.expected)
 
 
@@ -63,20 +67,19 @@ def make_cases(contract: Contract, quick: bool = False, random_boards: int = RAN
 
     Raises ValueError for a kind, a requirement or a specification that it does not know.
     """
-    parameters = [p for p in contract.elements or contract.parameters if p.kind != "results"]
-    maker = _Maker(contract, parameters)
+    maker = _Maker(contract)
     # Sliders have all their lines where no leapers are beside them.
     share = 16 if quick or maker.of_kind("leapers") else 1
     number = random_boards // 10 if quick else random_boards
-    blocks = [maker.edges(), [maker.draw(parameter, number) for parameter in parameters]]
+    blocks = [maker.edges(), maker.drawn(number)]
     blocks[1:1] = maker.leaps()
-    exhaustive = list(maker.rays() if maker.of_kind("square") else maker.lines())
-    if exhaustive:
-        blocks[1:1] = [maker.thinned(_joined(exhaustive), share)]
+    if exhaustive := list(maker.rays() if maker.of_kind("square") else maker.lines()):
+        columns = _joined(exhaustive)
+        kept = maker.words(len(columns[0])) % np.uint64(share) == 0 if share > 1 else slice(None)
+        blocks.insert(1, [column[kept] for column in columns])
     columns = maker.within_contract(_joined(blocks))
     short = -len(columns[0]) % _MOST_LANES
-    columns = [np.concatenate([column, column[:short]]) for column in columns]
-    return Cases(tuple(p.name for p in parameters), tuple(columns), _expected(contract, parameters, columns))
+    return maker.cases([np.concatenate([column, column[:short]]) for column in columns])
 
 
 def few_cases(contract: Contract, number: int) -> Cases:
@@ -84,18 +87,15 @@ def few_cases(contract: Contract, number: int) -> Cases:
 
     What a search asks first; errors as `make_cases`.
     """
-    parameters = [p for p in contract.elements or contract.parameters if p.kind != "results"]
-    maker = _Maker(contract, parameters)
+    maker = _Maker(contract)
     edges = maker.edges()
     share = -(-number // 4)
     picked = maker.words(share) % np.uint64(max(1, len(edges[0]) if edges else 1))
-    blocks = [[column[picked] for column in edges]]
-    blocks.append([maker.draw(parameter, share) for parameter in parameters])
+    blocks = [[column[picked] for column in edges], maker.drawn(share)]
     blocks += [maker.sparse(share, squares) for squares in (4, 1)]
     # One of each kind comes after the other, so that the first few are of every kind.
     columns = [np.stack(columns, axis=1).ravel() for columns in zip(*blocks, strict=True)]
-    columns = [np.resize(column, number) for column in maker.within_contract(columns)]
-    return Cases(tuple(p.name for p in parameters), tuple(columns), _expected(contract, parameters, columns))
+    return maker.cases([np.resize(column, number) for column in maker.within_contract(columns)])
 
 
 def _joined(blocks: Sequence[Sequence[Column]]) -> list[Column]:
@@ -128,10 +128,16 @@ def _specified(contract: Contract, parameters: Sequence[Parameter], words: Seque
 class _Maker:
     """Makes blocks: a column a parameter, all of one length."""
 
-    def __init__(self, contract: Contract, parameters: Sequence[Parameter]) -> None:
-        self.contract, self.parameters = contract, parameters
+    def __init__(self, contract: Contract) -> None:
+        self.contract = contract
+        self.parameters = [p for p in contract.elements or contract.parameters if p.kind != "results"]
         # The raw words of a bit generator are the same in every version of NumPy.
         self._raw = np.random.PCG64(SEED).random_raw
+
+    def cases(self, columns: Sequence[Column]) -> Cases:
+        """Return the cases of these columns, with the results of the specification."""
+        expected = _expected(self.contract, self.parameters, columns)
+        return Cases(tuple(p.name for p in self.parameters), tuple(columns), expected, bool(self.contract.elements))
 
     def words(self, number: int) -> Column:
         """So many random words."""
@@ -263,6 +269,10 @@ class _Maker:
         drawn = np.choose(density, [raw, thin, thinner, thick, thicker])
         return self.bounded(parameter, drawn)
 
+    def drawn(self, number: int) -> list[Column]:
+        """Return random words for each parameter."""
+        return [self.draw(parameter, number) for parameter in self.parameters]
+
     def sparse(self, number: int, most: int) -> list[Column]:
         """Boards with at most so many sliders each, and few pieces besides, those that stand there among them."""
         pieces = self.few_squares(number, most) & self.words(number)
@@ -282,13 +292,6 @@ class _Maker:
 
     def bounded(self, parameter: Parameter, words: Column) -> Column:
         return words % np.uint64(parameter.below) if parameter.below else words
-
-    def thinned(self, columns: list[Column], share: int) -> list[Column]:
-        """One case in `share`, drawn."""
-        if share == 1:
-            return columns
-        kept = self.words(len(columns[0])) % np.uint64(share) == 0
-        return [column[kept] for column in columns]
 
     def within_contract(self, columns: Sequence[Column]) -> list[Column]:
         """The columns with what the contract rules out taken away."""

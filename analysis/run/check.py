@@ -20,6 +20,8 @@ CheckStatus = Literal["passed", "failed", "not run", "proved"]
 
 Drive = Callable[[Sequence[int], int, int], Violation | None]
 """Runs a kernel: addresses of the columns, address for the results, number of cases."""
+Left = tuple[Column, Violation | None]
+"""The results' memory after a trial, and the kernel's violation of its convention."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,14 +43,6 @@ class Trial:
         if self.over is None:
             return f"an array of {self.cases} boards, or what lies around it, differs"
         return f"an array of {self.cases} boards over its own {cases.names[self.over]} differs"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class TrialResult:
-    """What a trial left in the results' memory, and what the kernel broke."""
-
-    memory: Column
-    violation: Violation | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +71,14 @@ class Outcome:
         return self.status in ("proved", "passed")
 
 
-def trials(cases: Cases, *, arrays: bool = False) -> list[Trial]:
-    """What is to be run: all cases; with `arrays`, which a kernel takes whole, arrays of a few lengths besides.
+def trials(cases: Cases) -> list[Trial]:
+    """Return the runs of a check: all cases, and for a kernel on arrays arrays of a few lengths.
 
     Short arrays lie at any alignment between neighbours that must stay as they are; and each input is the result once.
     """
     # What no kernel gives by chance, so that a result that is never written shows.
     whole = Trial((~cases.expected).copy(), cases.expected, 0, cases.columns, cases.number)
-    return [whole, *(_arrays(cases) if arrays else ())]
+    return [whole, *(_arrays(cases) if cases.arrays else ())]
 
 
 def _arrays(cases: Cases) -> Iterator[Trial]:
@@ -100,40 +94,35 @@ def _arrays(cases: Cases) -> Iterator[Trial]:
             yield Trial(column, cases.expected[rows, 0], 0, columns, length, over=at)
 
 
-def check(drive: Drive, cases: Cases, *, arrays: bool = False) -> Outcome:
-    """Run a kernel over all cases; with `arrays`, which it takes whole, over arrays of a few lengths besides."""
-    tried = trials(cases, arrays=arrays)
+def check(drive: Drive, cases: Cases) -> Outcome:
+    """Run a kernel over all cases, on this processor."""
+    tried = trials(cases)
     return verdict(cases, tried, (_driven(drive, trial) for trial in tried))
 
 
-def _driven(drive: Drive, trial: Trial) -> TrialResult:
-    """What a trial leaves on this processor."""
+def _driven(drive: Drive, trial: Trial) -> Left:
+    """Run a trial on this processor."""
     memory = trial.before.copy()
     addresses = [memory.ctypes.data if at == trial.over else c.ctypes.data for at, c in enumerate(trial.columns)]
-    violation = drive(addresses, memory.ctypes.data + trial.start * memory.itemsize, trial.cases)
-    return TrialResult(memory, violation)
+    return memory, drive(addresses, memory.ctypes.data + trial.start * memory.itemsize, trial.cases)
 
 
-def verdict(cases: Cases, tried: Sequence[Trial], left: Iterable[TrialResult]) -> Outcome:
-    """How a check ended, from what each trial left, in order; the first one is that over all cases."""
+def verdict(cases: Cases, tried: Sequence[Trial], left: Iterable[Left]) -> Outcome:
+    """Return how a check ended, by the memory after each trial in order; the first one is that over all cases."""
     number = 0
-    for at, (trial, after) in enumerate(zip(tried, left, strict=False)):
-        violation = after.violation
-        if violation is not None and at == 0:
-            mismatch = _mismatch(cases, violation.case, after.memory)
+    for trial, (memory, violation) in zip(tried, left, strict=False):
+        if violation is None and (memory == trial.after).all():
+            number += trial.cases
+        elif trial is not tried[0]:
+            return Outcome("failed", number, trial.difference(cases))
+        elif violation is not None:
+            mismatch = _mismatch(cases, violation.case, memory)
             return Outcome("failed", violation.case + 1, "; ".join(violation.breaches), mismatch)
-        if violation is not None or (after.memory != trial.after).any():
-            return (
-                _differs(cases, trial, after.memory) if at == 0 else Outcome("failed", number, trial.difference(cases))
-            )
-        number += trial.cases
+        else:
+            wrong = np.nonzero((memory != trial.after).any(axis=1))[0]
+            mismatch = _mismatch(cases, int(wrong[0]), memory)
+            return Outcome("failed", cases.number, f"{len(wrong)} of {cases.number} cases differ", mismatch)
     return Outcome("passed", number)
-
-
-def _differs(cases: Cases, trial: Trial, results: Column) -> Outcome:
-    wrong = np.nonzero((results != trial.after).any(axis=1))[0]
-    mismatch = _mismatch(cases, int(wrong[0]), results)
-    return Outcome("failed", cases.number, f"{len(wrong)} of {cases.number} cases differ", mismatch)
 
 
 def _mismatch(cases: Cases, case: int, results: Column) -> Mismatch:

@@ -82,7 +82,7 @@ def _checked(
         if isinstance(place, str):
             yield CheckedKernel(request, Outcome("not run", reason=place))
             continue
-        code = EmulatedCode(binary_of(kernel), signature_of(kernel), arrays=bool(contract.elements))
+        code = EmulatedCode(binary_of(kernel), signature_of(kernel))
         requests = alike.setdefault(code, [])
         requests.append(request)
         if len(requests) == 1 and place is None:
@@ -126,7 +126,7 @@ def _place(kernel: Kernel, on: Processor | None) -> Processor | str | None:
 def run_cases(kernel: Kernel, cases: Cases) -> Outcome:
     """Check one kernel over all cases on this processor."""
     with runner(kernel) as running:
-        return check_cases(running.run, cases, arrays=bool(kernel.routine.contract.elements))
+        return check_cases(running.run, cases)
 
 
 def check(
@@ -151,7 +151,7 @@ def check_function(
     binary, kernel = function.binary, lower(spec, spec.isas[0], abi)
     processor = _processor_for(binary, emulated)
     cases = make_cases(spec.contract, quick)
-    code = EmulatedCode(binary, signature_of(kernel), bool(spec.contract.elements))
+    code = EmulatedCode(binary, signature_of(kernel))
     (outcome,) = check_emulated([code], cases, processor)
     return replace(outcome, on=outcome.on or f"{processor.title}, emulated")
 

@@ -13,9 +13,9 @@ import numpy as np
 
 from setwise.analysis.code.decode import Binary, Decoded, decode
 from setwise.analysis.run.cases import Cases
-from setwise.analysis.run.check import Outcome, Trial, TrialResult, trials, verdict
+from setwise.analysis.run.check import Outcome, trials, verdict
 from setwise.codegen.run.bochs import Processor
-from setwise.codegen.run.emulate import Task, TaskResult, emulate
+from setwise.codegen.run.emulate import Task, emulate
 from setwise.codegen.run.harness import Signature
 
 
@@ -71,7 +71,6 @@ class EmulatedCode:
 
     binary: Binary
     signature: Signature
-    arrays: bool
 
 
 def correct(text: bytes) -> tuple[bytes, frozenset[str], frozenset[str]]:
@@ -100,22 +99,24 @@ def _refusal(wrong: frozenset[str]) -> str:
 
 def check_emulated(subjects: Sequence[EmulatedCode], cases: Cases, on: Processor) -> Iterator[Outcome]:
     """How the check of each subject ends on that processor, in order; `check` says the same of this processor."""
-    trials_of = {arrays: trials(cases, arrays=arrays) for arrays in {subject.arrays for subject in subjects}}
+    tried = trials(cases)
     tasks: list[Task] = []
     corrections = [correct(subject.binary.text) for subject in subjects]
     for subject, (text, _, wrong) in zip(subjects, corrections, strict=True):
         if not wrong:
-            image = replace(subject.binary, text=text).image
-            tasks += [_task(image, subject.signature, trial) for trial in trials_of[subject.arrays]]
+            called = replace(subject.binary, text=text).image, subject.signature
+            tasks += [Task(*called, one.columns, one.before, one.cases, one.start, one.over) for one in tried]
     ran = emulate(tasks, on)
-    for subject, (_, corrected, wrong) in zip(subjects, corrections, strict=True):
+    for _, corrected, wrong in corrections:
         if wrong:
             yield Outcome("not run", reason=_refusal(wrong))
             continue
-        mine = trials_of[subject.arrays]
-        left = [_result(trial, next(ran)) for trial in mine]
+        left = [
+            (np.frombuffer(memory, np.uint64).reshape(trial.before.shape), violation)
+            for trial, (memory, violation) in zip(tried, ran, strict=False)
+        ]
         how = f"{on.title}, emulated" + (", corrected" if corrected else "")
-        yield replace(verdict(cases, mine, left), on=how)
+        yield replace(verdict(cases, tried, left), on=how)
 
 
 def run_emulated(subject: EmulatedCode, words: Sequence[int], results: int, on: Processor) -> tuple[int, ...]:
@@ -129,16 +130,8 @@ def run_emulated(subject: EmulatedCode, words: Sequence[int], results: int, on: 
     lanes = subject.signature.lanes
     columns = tuple(np.array([word] + [0] * (lanes - 1), np.uint64) for word in words)
     image = replace(subject.binary, text=text).image
-    (ran,) = emulate([Task(image, subject.signature, columns, np.zeros(lanes * results, np.uint64), lanes)], on)
-    if ran.violation is not None:
-        raise RuntimeError(f"the code breaks its convention: {', '.join(ran.violation.breaches)}")
-    return tuple(map(int, np.frombuffer(ran.results, np.uint64)[:results]))
-
-
-def _task(image: bytes, signature: Signature, trial: Trial) -> Task:
-    start = trial.start * trial.before.itemsize
-    return Task(image, signature, trial.columns, trial.before, trial.cases, start, trial.over)
-
-
-def _result(trial: Trial, ran: TaskResult) -> TrialResult:
-    return TrialResult(np.frombuffer(ran.results, np.uint64).reshape(trial.before.shape), ran.violation)
+    task = Task(image, subject.signature, columns, np.zeros(lanes * results, np.uint64), lanes)
+    ((memory, violation),) = emulate([task], on)
+    if violation is not None:
+        raise RuntimeError(f"the code breaks its convention: {', '.join(violation.breaches)}")
+    return tuple(map(int, np.frombuffer(memory, np.uint64)[:results]))

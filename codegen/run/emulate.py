@@ -20,19 +20,11 @@ from setwise.codegen.run.harness import Signature
 _SECONDS_TO_BOOT, _SECONDS_A_CASE = 30.0, 2e-4
 
 
-@dataclass(frozen=True, slots=True)
-class TaskResult:
-    """What a task left in the results' memory, and what the kernel broke."""
-
-    results: bytes
-    violation: Violation | None = None
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Task:
     """A kernel's bytes with their constants, how they are called, and a run over so many cases.
 
-    `columns` may not change. `results` is their memory as it is before; they begin `start` bytes behind its beginning.
+    `columns` may not change. `results` is their memory as it is before; they begin `start` words behind its beginning.
     Where they lie `over` a column, this memory stands for it.
     """
 
@@ -55,11 +47,11 @@ class _Placement:
     results: int
 
 
-def emulate(tasks: Sequence[Task], on: Processor) -> Iterator[TaskResult]:
-    """What each task leaves on that processor, in order; raises codegen.run.bochs.NoBochs where Bochs is missing.
+def emulate(tasks: Sequence[Task], on: Processor) -> Iterator[tuple[bytes, Violation | None]]:
+    """Yield the results' memory after each task on that processor, and the kernel's violation of its convention.
 
-    As many go into one boot as its memory holds. Raises setwise.codegen.run.boot.Full where it does not hold a single
-    one.
+    As many go into one boot as its memory holds. Raises codegen.run.bochs.NoBochs where Bochs is missing, and
+    codegen.run.boot.Full where the memory does not hold a single one.
     """
     done = 0
     while done < len(tasks):
@@ -74,7 +66,7 @@ def emulate(tasks: Sequence[Task], on: Processor) -> Iterator[TaskResult]:
                 words = struct.unpack(f"<{len(results) // 8}Q", results)
                 results = struct.pack(f"<{len(words)}Q", *by_case(words, several, task.signature.lanes))
             broken = _breaches(ending, placement, seconds)
-            yield TaskResult(results, Violation(case, broken) if broken else None)
+            yield results, Violation(case, broken) if broken else None
             done += 1
             if not ending.ended:
                 break  # those behind it were not begun: another boot has their turn
@@ -120,5 +112,5 @@ def _place(image: Image, task: Task, constants: dict[int, int]) -> _Placement:
     code = image.code(task.image)
     drive = driver(signature, watched, SYSV)
     calls = 1 if signature.whole else task.cases // signature.lanes
-    image.call(image.code(assemble(drive).image), (code, columns, results + task.start, calls))
+    image.call(image.code(assemble(drive).image), (code, columns, results + 8 * task.start, calls))
     return _Placement(task, code, watched, results)

@@ -30,5 +30,5 @@ def judge(compiled: Compiled, kernel: Kernel, prover: Prover, time_limit: float 
         return Outcome("not run", reason=f"{proof.reason}; {error}")
     contract = kernel.routine.contract
     with running:
-        outcome = check(running.run, make_cases(contract, quick=True), arrays=bool(contract.elements))
+        outcome = check(running.run, make_cases(contract, quick=True))
     return replace(outcome, reason=outcome.reason or proof.reason)

@@ -90,11 +90,10 @@ class Judge:
         """Whether what is proved does what it should on some boards; where it does not run here, nobody objects."""
         if self._cpu is None or self._cpu.lacking(features(made.instructions)):
             return True
-        contract = self.kernel.routine.contract
         if self._cases is None:
-            self._cases = make_cases(contract, quick=True, random_boards=2000)
+            self._cases = make_cases(self.kernel.routine.contract, quick=True, random_boards=2000)
         with runner(self.kernel, made.binary.image, len(made.binary.data)) as running:
-            return check_natively(running.run, self._cases, arrays=bool(contract.elements)).status == "passed"
+            return check_natively(running.run, self._cases).status == "passed"
 
 
 def judged(name: str, isa: str, number: int) -> list[Verdict]:

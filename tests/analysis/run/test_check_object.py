@@ -123,9 +123,8 @@ def test_what_cannot_be_run_is_said_with_the_remedy(
 def outcomes(like: Kernel, *texts: bytes) -> list[Outcome]:
     """What becomes of each code in one boot of an Ice Lake, called as this kernel is."""
     require_tool("bochs")
-    arrays = bool(like.routine.contract.elements)
     cases = make_cases(like.routine.contract, quick=True, random_boards=64)
-    subjects = [EmulatedCode(Binary(text), signature_of(like), arrays) for text in texts]
+    subjects = [EmulatedCode(Binary(text), signature_of(like)) for text in texts]
     return list(check_emulated(subjects, cases, PROCESSORS["ice-lake"]))
 
 

@@ -91,7 +91,6 @@ def run(memory: Memory, kernel: Kernel, symbol: str) -> Outcome:
     """The linked code run on this processor against the ray-walk, in its own convention."""
     try:
         with runner(kernel, memory.image(symbol)) as running:
-            arrays = bool(kernel.routine.contract.elements)
-            return check(running.run, make_cases(kernel.routine.contract, quick=True), arrays=arrays)
+            return check(running.run, make_cases(kernel.routine.contract, quick=True))
     except NotRunnable as error:
         return Outcome("not run", reason=str(error))

@@ -145,8 +145,7 @@ def judged(library: Path, functions: Functions, *, emulated: bool = False) -> di
         image = bytes.fromhex("ff2500000000") + address.to_bytes(8, "little")  # jmp [rip+0], and where to
         try:
             with runner(each, image) as running:
-                arrays = bool(each.routine.contract.elements)
-                outcome = check(running.run, _cases(each.routine.contract), arrays=arrays)
+                outcome = check(running.run, _cases(each.routine.contract))
             found[name] = outcome.reason or outcome.status
         except NotRunnable:
             found[name] = "not run"
@@ -158,7 +157,7 @@ def judged(library: Path, functions: Functions, *, emulated: bool = False) -> di
             # As far from a multiple of 64 as the linker put it, for so are its constants.
             nops = b"\x90" * ((ctypes.cast(getattr(loaded, name), ctypes.c_void_p).value or 0) % 64)
             moved = Binary(nops + binary.text, binary.data, len(nops) + binary.data_offset)
-            lacking.setdefault(contract, {})[name] = EmulatedCode(moved, sequence, bool(contract.elements))
+            lacking.setdefault(contract, {})[name] = EmulatedCode(moved, sequence)
     for contract, codes in lacking.items():
         require_tool("bochs")
         outcomes = check_emulated(list(codes.values()), _cases(contract), processor("ice-lake"))
