@@ -28,15 +28,15 @@ from setwise.codegen.targets import TARGETS, target_named
 from setwise.codegen.targets.table import Refused
 
 if TYPE_CHECKING:
+    from setwise.analysis.bench.benchmark import bench as bench
+    from setwise.analysis.bench.choice import best as best
+    from setwise.analysis.bench.choice import request as request
     from setwise.analysis.code.decode import Binary
     from setwise.analysis.cost.bounds import Cost
     from setwise.analysis.cost.part import CostedPart
     from setwise.analysis.cost.processors import Processor
     from setwise.analysis.exports.export import export as export
     from setwise.analysis.exports.verify import verify as verify
-    from setwise.analysis.measure.benchmark import bench as bench
-    from setwise.analysis.measure.choice import best as best
-    from setwise.analysis.measure.choice import request as request
     from setwise.analysis.proofs import prove as prove
     from setwise.analysis.proofs import prove_function as prove_function
     from setwise.analysis.run.checks import check as check
@@ -49,8 +49,8 @@ if TYPE_CHECKING:
 _HOMES = {
     "exports.export": ("export",),
     "exports.verify": ("verify",),
-    "measure.benchmark": ("bench",),
-    "measure.choice": ("best", "request"),
+    "bench.benchmark": ("bench",),
+    "bench.choice": ("best", "request"),
     "proofs": ("prove", "prove_function"),
     "run.checks": ("check", "check_function"),
     "search.search": ("session_of", "sessions", "shorten"),
@@ -222,9 +222,9 @@ def costs(
 
     With `words_of` they are bounds of the instructions that a call with these arguments executes.
     """
+    from setwise.analysis.bench.here import processor_named
     from setwise.analysis.cost.part import CostedPart
     from setwise.analysis.cost.processors import PROCESSORS
-    from setwise.analysis.measure.here import processor_named
 
     def costed(code: Code) -> CostedCode:
         if words_of is not None and isinstance(code, Request):

@@ -14,7 +14,7 @@ two-lanes         SE and SW share a vector, all others are in general registers
 turned            rooks on boards that GFNI turns
 by-ranks          arrays rank by rank, eight registers at once; `mirrored-ranks` by GFNI; also `...-held`
 
-setwise.analysis.measure.choice chooses among them for a processor.
+setwise.analysis.bench.choice chooses among them for a processor.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ def made(
     """Return the function of a routine, as `setwise.kernel` makes it."""
     variant = ""
     if for_ != "size":
-        from setwise.analysis.measure.choice import fastest
+        from setwise.analysis.bench.choice import fastest
 
         best = fastest(routine, for_, cpu, isa, abi, lanes)
         isa, variant = best.isa, best.variant

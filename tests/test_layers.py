@@ -44,7 +44,7 @@ ORDER = (
     "analysis.proofs",
     "analysis.search",
     "analysis.cost",
-    "analysis.measure",
+    "analysis.bench",
     "analysis.exports",
     "analysis.pictures",
     "analysis.api",

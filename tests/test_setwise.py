@@ -9,8 +9,8 @@ from concurrent.futures import ProcessPoolExecutor
 import pytest
 
 import setwise
+from setwise.analysis.bench import choice
 from setwise.analysis.cost.processors import processor
-from setwise.analysis.measure import choice
 from setwise.analysis.spec import raywalk
 from setwise.codegen.catalogue import find
 from setwise.codegen.machine.convention import CONVENTIONS

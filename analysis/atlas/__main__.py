@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 from setwise.analysis.atlas.site_files import write
-from setwise.analysis.measure.compilers import CompilerError
+from setwise.analysis.bench.compilers import CompilerError
 
 
 def main(words: list[str]) -> int:

@@ -10,6 +10,7 @@ from itertools import product
 from typing import Any
 
 from setwise.analysis.atlas.source_lines import SourceLines, source_of
+from setwise.analysis.bench.compilers import FOR_SCALE, Compiled
 from setwise.analysis.code.binary import binary_of
 from setwise.analysis.code.compare import disassembly
 from setwise.analysis.code.count import UnclassifiedError, count
@@ -17,7 +18,6 @@ from setwise.analysis.code.decode import Binary, Decoded, decode
 from setwise.analysis.cost.part import part_of
 from setwise.analysis.cost.processors import PROCESSORS, Processor, UnknownCost
 from setwise.analysis.exports.request import ExportRequest, files_of
-from setwise.analysis.measure.compilers import FOR_SCALE, Compiled
 from setwise.analysis.proof.prover import Prover
 from setwise.analysis.spec.contracts import task_of
 from setwise.codegen.assemble import NotEncodable

@@ -10,8 +10,8 @@ from itertools import chain
 from pathlib import Path
 
 from setwise.analysis.atlas.content import Row, content, entry
+from setwise.analysis.bench.compilers import Compiled, compile_all, installed
 from setwise.analysis.cost.processors import PROCESSORS
-from setwise.analysis.measure.compilers import Compiled, compile_all, installed
 from setwise.analysis.progress import Progress
 from setwise.analysis.workers import Workers, digest
 from setwise.codegen.catalogue import catalogue, chosen, find

@@ -9,11 +9,11 @@ from itertools import chain
 from typing import Any
 
 from setwise.analysis import api
+from setwise.analysis.bench.benchmark import machine
+from setwise.analysis.bench.trials import EMPTY, METHOD, Refusal, Timing
 from setwise.analysis.commands.arguments import add_json, add_lanes, add_names, add_only_isa
 from setwise.analysis.commands.kernels import add_cpu, add_objective, requested
 from setwise.analysis.commands.tables import print_json, print_table
-from setwise.analysis.measure.benchmark import machine
-from setwise.analysis.measure.trials import EMPTY, METHOD, Refusal, Timing
 from setwise.analysis.parallel import unrefused
 from setwise.analysis.progress import Progress
 from setwise.codegen.catalogue import chosen, find

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from setwise.analysis import api
+from setwise.analysis.bench.choice import OBJECTIVES, figures
+from setwise.analysis.bench.here import processor_named
 from setwise.analysis.code.binary import binary_of
 from setwise.analysis.code.count import count
 from setwise.analysis.commands.arguments import add_json, add_names, add_only_isa
 from setwise.analysis.commands.kernels import add_cpu
 from setwise.analysis.commands.tables import print_columns, print_json
 from setwise.analysis.cost.processors import Processor
-from setwise.analysis.measure.choice import OBJECTIVES, figures
-from setwise.analysis.measure.here import processor_named
 from setwise.analysis.text import counted
 from setwise.codegen.catalogue import chosen
 from setwise.codegen.export.banner import command
@@ -26,7 +26,7 @@ EXAMPLES = (
 )
 _NOTE = """\
 Lower bounds as `setwise cost` has them, of a round where code has a loop. Variants that are listed with a time in
-analysis/measure/choice.py are taken before any bound. `setwise bench NAME --variants` times all of them here."""
+analysis/bench/choice.py are taken before any bound. `setwise bench NAME --variants` times all of them here."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import msgspec
 
+from setwise.analysis.bench.compilers import CompilerError
 from setwise.analysis.commands.arguments import place
 from setwise.analysis.errors import CannotRunHere
-from setwise.analysis.measure.compilers import CompilerError
 from setwise.analysis.progress import Progress
 from setwise.analysis.report.figures import measure
 from setwise.analysis.report.generate import generate

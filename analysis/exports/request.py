@@ -10,9 +10,9 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from setwise.analysis.bench.choice import OBJECTIVES
 from setwise.analysis.cost.processors import PROCESSORS
 from setwise.analysis.exports.facts import facts_of
-from setwise.analysis.measure.choice import OBJECTIVES
 from setwise.analysis.parallel import unrefused
 from setwise.codegen.catalogue import find
 from setwise.codegen.export.formats import FORMATS

@@ -11,11 +11,11 @@ from msgspec import Struct
 from msgspec.structs import replace as altered
 
 from setwise.analysis import api
+from setwise.analysis.bench.compilers import FOR_SCALE, Compiler, compile_all
+from setwise.analysis.bench.here import machine, processor_here, today
+from setwise.analysis.bench.trials import METHOD, Timing
 from setwise.analysis.code.binary import binary_of
 from setwise.analysis.code.count import Counts, count, tally
-from setwise.analysis.measure.compilers import FOR_SCALE, Compiler, compile_all
-from setwise.analysis.measure.here import machine, processor_here, today
-from setwise.analysis.measure.trials import METHOD, Timing
 from setwise.codegen.catalogue import catalogue, find
 from setwise.codegen.kernel import widths
 from setwise.codegen.run.call import missing

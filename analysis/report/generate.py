@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from setwise.analysis.measure.compilers import installed
+from setwise.analysis.bench.compilers import installed
 from setwise.analysis.report.figures import Figures, Measurements, figures_of, keys, shortest_of
 from setwise.analysis.report.pages import pages
 from setwise.analysis.report.report_files import PATH, Files, text

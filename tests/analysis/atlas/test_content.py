@@ -12,12 +12,12 @@ import pytest
 from setwise.analysis.atlas.__main__ import main
 from setwise.analysis.atlas.content import content, entry
 from setwise.analysis.atlas.site_files import write_one
+from setwise.analysis.bench.compilers import Compiled, Compiler
 from setwise.analysis.code.binary import binary_of
 from setwise.analysis.code.count import count
 from setwise.analysis.code.decode import Binary, decode
 from setwise.analysis.cost.part import part_of
 from setwise.analysis.cost.processors import PROCESSORS, processor
-from setwise.analysis.measure.compilers import Compiled, Compiler
 from setwise.codegen.catalogue import find
 from setwise.codegen.lower import lower
 from tests.conftest import require_module

@@ -10,16 +10,16 @@ from typing import Any, ClassVar, Self
 
 import pytest
 
+from setwise.analysis.bench import bench as benches
+from setwise.analysis.bench import benchmark
+from setwise.analysis.bench import trials as measure
+from setwise.analysis.bench.bench import BenchJob, bench, run_by_turns
+from setwise.analysis.bench.compilers import Compiled, Compiler
+from setwise.analysis.bench.quiet import QuietCore
+from setwise.analysis.bench.subjects import Subject, arguments_for, subject, timing_loop
+from setwise.analysis.bench.trials import Measurand, Refusal, Timing, TrialBlock
 from setwise.analysis.code.decode import Binary
 from setwise.analysis.commands import main
-from setwise.analysis.measure import bench as benches
-from setwise.analysis.measure import benchmark
-from setwise.analysis.measure import trials as measure
-from setwise.analysis.measure.bench import BenchJob, bench, run_by_turns
-from setwise.analysis.measure.compilers import Compiled, Compiler
-from setwise.analysis.measure.quiet import QuietCore
-from setwise.analysis.measure.subjects import Subject, arguments_for, subject, timing_loop
-from setwise.analysis.measure.trials import Measurand, Refusal, Timing, TrialBlock
 from setwise.codegen.catalogue import find
 from setwise.codegen.lower import lower
 from setwise.codegen.run.call import missing
@@ -225,8 +225,8 @@ def test_beside_compilers_the_fastest_of_them_is_one(monkeypatch: pytest.MonkeyP
         assert (list(names), isa, lanes, list(using)) == ([SOUTH], "x86-64", 1, [gcc, clang])
         return [compiled(gcc, "plain"), compiled(clang, "plain"), compiled(gcc, "look-up"), compiled(clang, "no", None)]
 
-    monkeypatch.setattr("setwise.analysis.measure.compilers.installed", lambda: (gcc, clang))
-    monkeypatch.setattr("setwise.analysis.measure.compilers.compile_all", compile_all)
+    monkeypatch.setattr("setwise.analysis.bench.compilers.installed", lambda: (gcc, clang))
+    monkeypatch.setattr("setwise.analysis.bench.compilers.compile_all", compile_all)
     makers = [
         f"{name} -march=x86-64 ({kind})" for name, kind in (("gcc", "plain"), ("clang-19", "plain"), ("gcc", "look-up"))
     ]
@@ -274,6 +274,6 @@ def test_bad_usage(arguments: list[str], says: str, capsys: Capture) -> None:
 
 
 def test_a_compiler_that_is_not_here(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
-    monkeypatch.setattr("setwise.analysis.measure.compilers.installed", lambda: (Compiler("gcc", "gcc 12"),))
+    monkeypatch.setattr("setwise.analysis.bench.compilers.installed", lambda: (Compiler("gcc", "gcc 12"),))
     assert main.main(["bench", SOUTH, "--isa", "x86-64", "--beside", "gcc,clang"]) == 2
     assert capsys.readouterr().err == "setwise bench: clang is not installed; on Debian: apt install clang\n"

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import setwise
+from setwise.analysis.bench import here
 from setwise.analysis.code.binary import binary_of
 from setwise.analysis.commands.main import main
-from setwise.analysis.measure import here
 from setwise.codegen.catalogue import find
 from setwise.codegen.variants import variant_named
 
@@ -71,7 +71,7 @@ def test_what_does_not_go_is_one_line(
 
 
 def test_a_processor_that_is_not_known_is_told_the_nearest(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("setwise.analysis.measure.here.processor_here", lambda: None)
+    monkeypatch.setattr("setwise.analysis.bench.here.processor_here", lambda: None)
     with pytest.raises(
         ValueError, match=r"there is no table of this processor \(.+\): the nearest is .+, --cpu [\w-]+$"
     ):

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from setwise.analysis.bench.compilers import Compiler
 from setwise.analysis.commands import report
 from setwise.analysis.commands.main import main
-from setwise.analysis.measure.compilers import Compiler
 from setwise.analysis.report import generate
 from setwise.analysis.report.figures import Measurements, Session
 from setwise.analysis.report.report_files import PATH, read, text

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from setwise.analysis.bench import benchmark
+from setwise.analysis.bench.benchmark import Benchmark
+from setwise.analysis.bench.compilers import FOR_SCALE, Compiled, Compiler
+from setwise.analysis.bench.trials import Measurand, Timing
 from setwise.analysis.code.decode import Binary
 from setwise.analysis.cost.processors import processor
-from setwise.analysis.measure import benchmark
-from setwise.analysis.measure.benchmark import Benchmark
-from setwise.analysis.measure.compilers import FOR_SCALE, Compiled, Compiler
-from setwise.analysis.measure.trials import Measurand, Timing
 from setwise.analysis.report import figures as module
 from setwise.analysis.report.figures import (
     TIMED,

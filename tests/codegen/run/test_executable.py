@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from setwise.analysis.measure.subjects import arguments_for, subject, timing_loop
+from setwise.analysis.bench.subjects import arguments_for, subject, timing_loop
 from setwise.codegen.assemble import assemble
 from setwise.codegen.catalogue import find
 from setwise.codegen.lower import lower

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from setwise.analysis.bench import choice
+from setwise.analysis.bench.choice import TIMED, Timed, kernel_for, score
 from setwise.analysis.cost.processors import PROCESSORS, UnknownCost, processor
-from setwise.analysis.measure import choice
-from setwise.analysis.measure.choice import TIMED, Timed, kernel_for, score
 from setwise.codegen.catalogue import find
 from setwise.codegen.lower import lower
 from setwise.codegen.variants import enumerate_variants, variant_named

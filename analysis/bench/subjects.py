@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
+from setwise.analysis.bench.trials import EMPTY, OURS, Measurand, Sections
 from setwise.analysis.code.binary import binary_of
 from setwise.analysis.code.decode import Binary, decode
-from setwise.analysis.measure.trials import EMPTY, OURS, Measurand, Sections
 from setwise.analysis.spec import raywalk
 from setwise.analysis.text import counted
 from setwise.codegen.ir.routine import Contract, Parameter

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from operator import attrgetter
 from statistics import median
 
-from setwise.analysis.measure import trials
-from setwise.analysis.measure.quiet import QuietCore, by_turns
-from setwise.analysis.measure.subjects import Subject, arguments_for, timing_loop
-from setwise.analysis.measure.trials import Refusal, Sections, Timing, TrialBlock, cycles, summary
+from setwise.analysis.bench import trials
+from setwise.analysis.bench.quiet import QuietCore, by_turns
+from setwise.analysis.bench.subjects import Subject, arguments_for, timing_loop
+from setwise.analysis.bench.trials import Refusal, Sections, Timing, TrialBlock, cycles, summary
 from setwise.analysis.workers import Workers
 from setwise.codegen.run.stopwatch import ArgumentSets, Stopwatch
 from setwise.codegen.run.timer import MODES, Mode, Timer

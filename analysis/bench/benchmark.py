@@ -8,12 +8,12 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from typing import Any
 
+from setwise.analysis.bench import compilers
+from setwise.analysis.bench.bench import PATIENCE
+from setwise.analysis.bench.bench import bench as time_subjects
+from setwise.analysis.bench.subjects import BOARDS, Subject, empty_routines, subject
+from setwise.analysis.bench.trials import EMPTY, OURS, Refusal, Timing
 from setwise.analysis.errors import CannotRunHere, NotInstalled
-from setwise.analysis.measure import compilers
-from setwise.analysis.measure.bench import PATIENCE
-from setwise.analysis.measure.bench import bench as time_subjects
-from setwise.analysis.measure.subjects import BOARDS, Subject, empty_routines, subject
-from setwise.analysis.measure.trials import EMPTY, OURS, Refusal, Timing
 from setwise.analysis.parallel import Show, silent, unrefused
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.request import Request

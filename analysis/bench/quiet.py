@@ -19,7 +19,7 @@ from functools import cache
 from math import inf
 from typing import Protocol, Self
 
-from setwise.analysis.measure.trials import WIDE_SLOWDOWN, Sections, percentile, row_of
+from setwise.analysis.bench.trials import WIDE_SLOWDOWN, Sections, percentile, row_of
 from setwise.codegen.run.call import host
 from setwise.codegen.run.harness import GENERAL, Signature
 from setwise.codegen.run.stopwatch import ArgumentSets, Stopwatch

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from setwise.analysis.measure.compilers import Compiled
+from setwise.analysis.bench.compilers import Compiled
 from setwise.analysis.proof.prover import Prover
 from setwise.analysis.run.cases import make_cases
 from setwise.analysis.run.check import Outcome, check

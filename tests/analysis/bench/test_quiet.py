@@ -9,8 +9,8 @@ from math import inf
 
 import pytest
 
-from setwise.analysis.measure import quiet
-from setwise.analysis.measure.quiet import QuietCore, by_turns, quietest
+from setwise.analysis.bench import quiet
+from setwise.analysis.bench.quiet import QuietCore, by_turns, quietest
 from setwise.codegen.run.executable import runnable
 
 CALM, BUSY = [1.0] * 20, [1.2, 1.3, 1.25, 1.4] * 5

@@ -9,21 +9,21 @@ from pathlib import Path
 
 import pytest
 
-from setwise.analysis.code.decode import Reg, decode
-from setwise.analysis.measure.compilers import (
+from setwise.analysis.bench.compilers import (
     Compiled,
     Compiler,
     CompilerError,
     compile_all,
     installed,
 )
+from setwise.analysis.code.decode import Reg, decode
 from setwise.analysis.proof.prover import Prover
 from setwise.codegen.catalogue import catalogue, find
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
 from setwise.codegen.run.call import missing
 from setwise.codegen.targets import TARGETS
-from tests.analysis.measure.judging import judge
+from tests.analysis.bench.judging import judge
 from tests.conftest import require_module, require_tool
 
 require_module("bitwuzla")

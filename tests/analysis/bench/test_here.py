@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from setwise.analysis.measure import here
+from setwise.analysis.bench import here
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ from functools import cache
 
 import pytest
 
+from setwise.analysis.bench.subjects import Subject, arguments_for, subject
 from setwise.analysis.code.decode import Binary
-from setwise.analysis.measure.subjects import Subject, arguments_for, subject
 from setwise.codegen.catalogue import catalogue, find
 from setwise.codegen.ir.control import table
 from setwise.codegen.ir.layout import Layout

@@ -7,10 +7,10 @@ from contextlib import suppress
 from itertools import chain
 from typing import NamedTuple
 
+from setwise.analysis.bench.here import processor_named
 from setwise.analysis.code.binary import binary_of
 from setwise.analysis.cost.part import part_of
 from setwise.analysis.cost.processors import PROCESSORS, Processor, UnknownCost
-from setwise.analysis.measure.here import processor_named
 from setwise.analysis.parallel import unrefused
 from setwise.codegen.catalogue import find
 from setwise.codegen.ir.routine import Routine

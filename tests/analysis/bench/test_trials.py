@@ -7,8 +7,8 @@ from statistics import median
 
 import pytest
 
-from setwise.analysis.measure import trials
-from setwise.analysis.measure.trials import (
+from setwise.analysis.bench import trials
+from setwise.analysis.bench.trials import (
     Measurand,
     Refusal,
     Sections,

@@ -1,4 +1,4 @@
-"""What gcc and clang make of C: the functions of `analysis/measure/sources`, taken out of their objects to be judged.
+"""What gcc and clang make of C: the functions of `analysis/bench/sources`, taken out of their objects to be judged.
 
 The C is in our own words, after the literature. A function is named as the routine that it is, with underscores, and
 takes what that takes in System V's convention; where one file has nothing for a routine, another may. Kinds of source:
@@ -171,7 +171,7 @@ def compile_all(
     lanes = lanes or TARGETS[isa].widths[0]
     wanted = {c_name(name): name for name in routines}
     functions: list[Compiled] = []
-    with TemporaryDirectory() as folder, as_file(files("setwise.analysis.measure") / "sources") as texts:
+    with TemporaryDirectory() as folder, as_file(files("setwise.analysis.bench") / "sources") as texts:
         for compiler in tuple(using) or installed():
             sources = [s for s in c_files(isa, lanes) if any(re.fullmatch(s.routines, name) for name in routines)]
             different: dict[tuple[str, str, Binary | Compiled], Compiled] = {}
