@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from setwise.analysis.proofs import prove_function as prove_function
     from setwise.analysis.run.checks import check as check
     from setwise.analysis.run.checks import check_function as check_function
-    from setwise.analysis.run.steps import Trace
+    from setwise.analysis.run.interpreter import Trace
     from setwise.analysis.search.search import session_of as session_of
     from setwise.analysis.search.search import sessions as sessions
     from setwise.analysis.search.search import shorten as shorten
@@ -177,7 +177,7 @@ def spreads(
 def _executed(request: Request) -> Callable[[Sequence[int]], dict[str, int]]:
     """Return a function from a kernel's arguments to the instructions by class that the call executes."""
     from setwise.analysis.run.caller import Caller
-    from setwise.analysis.run.steps import executed_counts as counts_of
+    from setwise.analysis.run.interpreter import executed_counts as counts_of
     from setwise.analysis.spec.contracts import task_of
 
     caller = Caller(binary_of(request.kernel), task_of(request.kernel))

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from setwise.analysis.run.cases import Cases
 from setwise.analysis.run.checks import run_cases
+from setwise.analysis.run.inputs import Cases
 from setwise.codegen.board import ALL
 from setwise.codegen.catalogue import find
 from setwise.codegen.ir.routine import Contract, Parameter, Routine

@@ -17,7 +17,7 @@ from setwise.analysis.code.count import UnclassifiedError, count
 from setwise.analysis.code.decode import Binary, Decoded, decode
 from setwise.analysis.cost.part import part_of
 from setwise.analysis.cost.processors import PROCESSORS, Processor, UnknownCost
-from setwise.analysis.exports.request import ExportRequest, files_of
+from setwise.analysis.exports.export_request import ExportRequest, files_of
 from setwise.analysis.proof.prover import Prover
 from setwise.analysis.spec.contracts import task_of
 from setwise.codegen.assemble import NotEncodable

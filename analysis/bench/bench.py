@@ -8,9 +8,9 @@ from operator import attrgetter
 from statistics import median
 
 from setwise.analysis.bench import trials
-from setwise.analysis.bench.quiet import QuietCore, by_turns
+from setwise.analysis.bench.core_selection import QuietCore, by_turns
 from setwise.analysis.bench.subjects import Subject, arguments_for, timing_loop
-from setwise.analysis.bench.trials import Refusal, Sections, Timing, TrialBlock, cycles, summary
+from setwise.analysis.bench.trials import NoisyMeasurement, Sections, Timing, TrialBlock, cycles, summary
 from setwise.analysis.workers import Workers
 from setwise.codegen.run.stopwatch import ArgumentSets, Stopwatch
 from setwise.codegen.run.timer import MODES, Mode, Timer
@@ -40,7 +40,7 @@ def bench(
     processes: int = trials.PROCESSES,
     report: Callable[[str], None] = lambda _: None,
     wanted: int = trials.WANTED,
-) -> list[Timing | Refusal]:
+) -> list[Timing | NoisyMeasurement]:
     """The timings of all subjects in those of these modes that they have, in their order.
 
     Chained calls are chained by each argument that may be a result, and the slowest count.
@@ -69,9 +69,9 @@ def bench(
     ]
 
 
-def _slowest(timings: Sequence[Timing | Refusal]) -> Timing | Refusal:
+def _slowest(timings: Sequence[Timing | NoisyMeasurement]) -> Timing | NoisyMeasurement:
     """The one that takes longest; a refusal where there is one, for that might."""
-    refused = next((timing for timing in timings if isinstance(timing, Refusal)), None)
+    refused = next((timing for timing in timings if isinstance(timing, NoisyMeasurement)), None)
     return refused or max((timing for timing in timings if isinstance(timing, Timing)), key=attrgetter("median"))
 
 

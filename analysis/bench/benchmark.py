@@ -12,7 +12,7 @@ from setwise.analysis.bench import compilers
 from setwise.analysis.bench.bench import PATIENCE
 from setwise.analysis.bench.bench import bench as time_subjects
 from setwise.analysis.bench.subjects import BOARDS, Subject, empty_routines, subject
-from setwise.analysis.bench.trials import EMPTY, OURS, Refusal, Timing
+from setwise.analysis.bench.trials import EMPTY, OURS, NoisyMeasurement, Timing
 from setwise.analysis.errors import CannotRunHere, NotInstalled
 from setwise.analysis.parallel import Show, silent, unrefused
 from setwise.codegen.kernel import Kernel
@@ -28,7 +28,7 @@ COMPILERS = ("gcc", "clang")
 class Benchmark:
     """Timings, and a line on each kernel that this processor does not run."""
 
-    timings: Sequence[Timing | Refusal]
+    timings: Sequence[Timing | NoisyMeasurement]
     not_run: Sequence[str]
 
     @property

@@ -25,7 +25,7 @@ OBJECTIVES = ("size", "latency", "throughput")
 """The objectives: fewest instructions, shortest latency, or highest throughput of independent calls."""
 
 
-class Timed(NamedTuple):
+class TimedVariant(NamedTuple):
     """The fastest variant of a routine for an objective, as `setwise bench --variants` timed it.
 
     `cycles` are those of a call, or of a board of an array.
@@ -42,7 +42,7 @@ class Timed(NamedTuple):
 
 
 TIMED = tuple(
-    Timed(name, isa, objective, variant, "zen5", "AMD EPYC (family 26, model 2)", "2026-11-26", cycles)
+    TimedVariant(name, isa, objective, variant, "zen5", "AMD EPYC (family 26, model 2)", "2026-11-26", cycles)
     for name, isa, objective, variant, cycles in (
         ("sliders.union", "gfni", "latency", "turned", 20.48),
         ("sliders.union", "sse2", "throughput", "rooks-apart", 15.74),

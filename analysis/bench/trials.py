@@ -121,7 +121,7 @@ class Timing:
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class NoisyMeasurement:
     """Why there is no figure."""
 
     measurand: Measurand
@@ -185,18 +185,18 @@ def percentile(values: Sequence[float], part: float) -> float:
     return sorted(values)[max(0, ceil(part * len(values)) - 1)]
 
 
-def summary(measurand: Measurand, processes: Sequence[Sequence[TrialBlock]]) -> Timing | Refusal:
+def summary(measurand: Measurand, processes: Sequence[Sequence[TrialBlock]]) -> Timing | NoisyMeasurement:
     """The measurement of several processes together, or the reason why there is none."""
     blocks = [block for process in processes for block in process]
     clean, trials = sum(block.clean for block in blocks), sum(block.trials for block in blocks)
     kept = [[block.cycles for block in process if block.cycles is not None] for process in processes]
     speaking = [figures for figures in kept if len(figures) >= LEAST]
     if 2 * len(speaking) <= len(processes):
-        return Refusal(measurand, f"too few of {trials} trials were undisturbed", clean, trials)
+        return NoisyMeasurement(measurand, f"too few of {trials} trials were undisturbed", clean, trials)
     pooled = [figure for figures in speaking for figure in figures]
     medians = [median(figures) for figures in speaking]
     spread = (max(medians) - min(medians)) / median(pooled)
     if spread > PROCESSES_AGREE:
         apart = f"{min(medians):.2f} to {max(medians):.2f}"
-        return Refusal(measurand, f"the processes disagree, {apart} cycles", clean, trials)
+        return NoisyMeasurement(measurand, f"the processes disagree, {apart} cycles", clean, trials)
     return Timing(measurand, median(pooled), percentile(pooled, 0.1), spread, len(pooled), len(speaking), clean, trials)

@@ -13,7 +13,7 @@ from setwise.analysis.run.positions import given_parameters, squares_of, words_o
 from setwise.codegen.catalogue import find
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
-from setwise.codegen.run.bochs import Processor, ready
+from setwise.codegen.run.bochs import EmulatedProcessor, ready
 from setwise.codegen.run.call import best_isa, missing, signature_of
 from setwise.codegen.run.executable import NotRunnable
 from setwise.codegen.run.function import Function
@@ -73,7 +73,7 @@ def _run_here(kernel: Kernel, words: Sequence[int]) -> tuple[int, ...]:
     return result if isinstance(result, tuple) else (result,)
 
 
-def _run_on(kernel: Kernel, words: Sequence[int], on: Processor) -> tuple[int, ...]:
+def _run_on(kernel: Kernel, words: Sequence[int], on: EmulatedProcessor) -> tuple[int, ...]:
     from setwise.analysis.run.emulation import EmulatedCode, run_emulated
 
     if lacking := missing(kernel.target, on.features):

@@ -15,8 +15,8 @@ from setwise.analysis.pictures.drawing import Panel, Strip, as_text
 from setwise.analysis.pictures.network import network_text, prefix_network
 from setwise.analysis.pictures.slow_motion import EMPTY, SLIDERS, conclusion, fill, fills, strips
 from setwise.analysis.run.caller import Caller
+from setwise.analysis.run.interpreter import RegisterWrite, Step
 from setwise.analysis.run.positions import given_parameters, squares_of, words_of
-from setwise.analysis.run.steps import RegisterWrite, Step
 from setwise.analysis.spec.contracts import task_of
 from setwise.codegen import board
 from setwise.codegen.catalogue import find

@@ -12,7 +12,7 @@ from setwise.analysis.bench.here import processor_named
 from setwise.analysis.code.binary import binary_of
 from setwise.analysis.errors import CannotRunHere, refused_by_system
 from setwise.analysis.exports import metadata as record
-from setwise.analysis.exports.request import ExportRequest, files_of, kernels_of, lanes_for
+from setwise.analysis.exports.export_request import ExportRequest, files_of, kernels_of, lanes_for
 from setwise.analysis.parallel import Show, silent, unrefused
 from setwise.analysis.proof.prover import TIME_LIMIT, Prover
 from setwise.analysis.spec.contracts import task_of

@@ -14,8 +14,8 @@ from typing import Annotated, Any, TypeVar
 import msgspec
 from msgspec import Meta, Struct
 
+from setwise.analysis.exports.export_request import ExportRequest
 from setwise.analysis.exports.facts import facts_of
-from setwise.analysis.exports.request import ExportRequest
 from setwise.codegen.assemble import assemble
 from setwise.codegen.export.names import symbol
 from setwise.codegen.export.prototypes import prototype, registers

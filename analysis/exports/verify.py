@@ -9,8 +9,8 @@ from typing import Literal
 
 from setwise.analysis.code.binary import binary_of
 from setwise.analysis.errors import CannotRunHere
+from setwise.analysis.exports.export_request import files_of, kernels_of
 from setwise.analysis.exports.metadata import NAME, OtherVersion, Recorded, metadata, read
-from setwise.analysis.exports.request import files_of, kernels_of
 from setwise.analysis.parallel import Show, silent
 from setwise.analysis.proof.prover import TIME_LIMIT, Prover
 from setwise.analysis.spec.contracts import task_of

@@ -12,7 +12,7 @@ from setwise.analysis.proof.memory import ENTRY, LOWEST, STACK, Arrays, Space
 from setwise.analysis.proof.path_state import Byte, Cells
 from setwise.analysis.proof.pointers import Addresses, Base, Pointer
 from setwise.analysis.semantics.domains import Bits
-from setwise.analysis.semantics.state import GENERAL, MASKS, VECTORS, State
+from setwise.analysis.semantics.state import GENERAL, MASKS, VECTORS, MachineState
 from setwise.analysis.spec.task import Place, Task
 
 RESULTS = Base("results", 8)
@@ -76,7 +76,7 @@ def entry_state(
     task: Task,
     case: Case,
     unknown: Callable[[str, int], Bits],
-) -> State:
+) -> MachineState:
     """Registers, stack and buffers as the caller hands them over; `unknown` is a variable of that name and width."""
     cells = {STACK: Cells("the stack", ENTRY - task.red_zone, ENTRY + task.stack)}
     arrays = None
@@ -95,7 +95,9 @@ def entry_state(
     space = Space(domain, image, cells, arrays, task.red_zone)
     rsp = Pointer(STACK, ENTRY)
     space.store(rsp, 64, entry.back)
-    state = State(domain, space, image.place(0), dict(entry.registers), dict(entry.vectors), targets=image.targets)
+    state = MachineState(
+        domain, space, image.place(0), dict(entry.registers), dict(entry.vectors), targets=image.targets
+    )
     state.registers["rsp"] = rsp
     words = iter(case.words)
     for argument in task.arguments:
@@ -164,14 +166,14 @@ class Claim:
     lane: int | None = None
 
 
-def results(task: Task, case: Case, state: State, lane: int) -> list[Bits]:
+def results(task: Task, case: Case, state: MachineState, lane: int) -> list[Bits]:
     """The results of one lane."""
     if task.elements:
         return [state.memory.load(Pointer(case.base(task, len(task.arrays) - 1), 8 * lane), 64)]
     return [_at(result.place, case, state, lane) for result in task.results]
 
 
-def _at(place: Place, case: Case, state: State, lane: int) -> Bits:
+def _at(place: Place, case: Case, state: MachineState, lane: int) -> Bits:
     if place.file == "general":
         return state.registers[place.register]
     if place.file == "vector":
@@ -186,7 +188,7 @@ def claims(
     entry: EntryUnknowns,
     task: Task,
     case: Case,
-    state: State,
+    state: MachineState,
     expected: Sequence[Sequence[Bits] | None],
 ) -> Iterator[Claim]:
     """What must be true when the routine is back; `expected` holds the results of each lane, None for those known."""

@@ -16,7 +16,7 @@ from setwise.analysis.proof.certificate import Certificate, Confirmation, Counte
 from setwise.analysis.proof.memory import LOWEST
 from setwise.analysis.proof.symbolic import MOST_STEPS, CodeMap
 from setwise.analysis.run.caller import RESULTS, word_at
-from setwise.analysis.run.steps import CODE, STACK, Machine, MemoryRange, MemoryRanges, Start, StepError
+from setwise.analysis.run.interpreter import CODE, STACK, Interpreter, MemoryRange, MemoryRanges, Start, StepError
 from setwise.analysis.semantics.domains import Bits, Integers
 from setwise.analysis.semantics.state import GENERAL, MASKS, VECTORS, BreachError
 from setwise.analysis.semantics.table import SemanticsError
@@ -112,7 +112,7 @@ class _Memory(MemoryRanges):
         self._stack.barred = own
 
 
-class _Replay(Machine):
+class _Replay(Interpreter):
     """The code at a counterexample; it may touch what its contract says, and nothing else."""
 
     def __init__(self, certificate: Certificate, found: Counterexample, rsp: int, domain: Integers) -> None:

@@ -9,7 +9,7 @@ from setwise.analysis.proof.claims import Case, EntryUnknowns, results
 from setwise.analysis.proof.pointers import Addresses, Pointer
 from setwise.analysis.proof.solver import Model, Solver
 from setwise.analysis.semantics.domains import Bits
-from setwise.analysis.semantics.table import State
+from setwise.analysis.semantics.table import MachineState
 from setwise.analysis.spec.task import Task
 
 _FEW_PIECES = 3
@@ -65,7 +65,7 @@ def counterexample(
     model: Model,
     expected: Sequence[Bits],
     what: str,
-    state: State | None,
+    state: MachineState | None,
 ) -> Counterexample:
     """What the model says; `state` is that of the routine's end, None where it does not come to one.
 

@@ -19,7 +19,7 @@ from setwise.analysis.proof.pointers import Addresses, Base, Pointer
 from setwise.analysis.proof.solver import Model, Solver
 from setwise.analysis.semantics.domains import Bits
 from setwise.analysis.semantics.state import BreachError, complaint
-from setwise.analysis.semantics.table import Goto, SemanticsError, State, UnknownInstructionError, execute
+from setwise.analysis.semantics.table import Goto, MachineState, SemanticsError, UnknownInstructionError, execute
 
 MOST_PATHS = 2000
 MOST_STEPS = 20_000  # instructions of one path
@@ -33,7 +33,7 @@ _LONGEST = 15  # bytes of an instruction
 class Path:
     """A way through the code so far: the state, the next instruction's offset, and the conditions that led here."""
 
-    state: State
+    state: MachineState
     offset: int
     conditions: tuple[Bits, ...] = ()
     rounds: dict[int, int] = field(default_factory=dict)

@@ -10,7 +10,7 @@ from setwise.analysis.code.binary import binary_of
 from setwise.analysis.code.compare import side_by_side
 from setwise.analysis.cost.processors import PROCESSORS, processor
 from setwise.analysis.pictures.boards import slow_motion
-from setwise.analysis.pictures.graph import Graph, dependences, graph
+from setwise.analysis.pictures.dependence_graph import DependencePicture, dependences, graph
 from setwise.analysis.pictures.network import prefix_network
 from setwise.analysis.pictures.slow_motion import EMPTY, SLIDERS, fill
 from setwise.analysis.report.figures import Figures, KernelFigures, Measurements
@@ -70,7 +70,7 @@ def pages(figures: Figures, recorded: Measurements) -> dict[str, str]:
     }
 
 
-def _graph(name: str, isa: str) -> Graph:
+def _graph(name: str, isa: str) -> DependencePicture:
     kernel = lower(find(name), isa, "sysv")
     return graph(f"{name}, {_with_lanes(isa, kernel.layout.lanes)}", binary_of(kernel), task_of(kernel), WHOLE)
 

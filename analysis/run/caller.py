@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from setwise.analysis.code.decode import Binary, Decoded, decode
-from setwise.analysis.run.steps import Machine, Start, Trace
+from setwise.analysis.run.interpreter import Interpreter, Start, Trace
 from setwise.analysis.spec.task import Place, Task
 
 RESULTS = "results"
@@ -40,7 +40,7 @@ class Caller:
             else:
                 registers[place.register] = word
         size = 8 * sum(result.place.lanes for result in self.task.results)
-        machine = Machine(self.binary, registers, {RESULTS: bytes(size)}, self._instructions, stack=stack)
+        machine = Interpreter(self.binary, registers, {RESULTS: bytes(size)}, self._instructions, stack=stack)
         return machine.run(limit)
 
     def results(self, trace: Trace) -> tuple[tuple[int, ...], ...]:

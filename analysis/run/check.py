@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from setwise.analysis.run.cases import Cases, Column
+from setwise.analysis.run.inputs import Cases, Column
 from setwise.codegen.run.call import Violation
 
 _GUARD, _UNTOUCHED = 8, 0xA5A5_5A5A_C3C3_3C3C

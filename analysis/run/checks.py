@@ -16,16 +16,16 @@ from setwise.analysis.code.decode import Binary, decode, features
 from setwise.analysis.code.objects import ObjectFunction
 from setwise.analysis.errors import CannotRunHere
 from setwise.analysis.parallel import Show, in_processes, made, silent
-from setwise.analysis.run.cases import Cases, make_cases
 from setwise.analysis.run.check import Outcome
 from setwise.analysis.run.check import check as check_cases
 from setwise.analysis.run.emulation import EmulatedCode, check_emulated
+from setwise.analysis.run.inputs import Cases, make_cases
 from setwise.codegen.ir.routine import Routine
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
 from setwise.codegen.machine.processors import BASELINE, asked_for
 from setwise.codegen.request import KernelKey, Request
-from setwise.codegen.run.bochs import HOW_TO_GET, PROCESSORS, Processor, installed, ready, usual
+from setwise.codegen.run.bochs import HOW_TO_GET, PROCESSORS, EmulatedProcessor, installed, ready, usual
 from setwise.codegen.run.call import missing, runner, signature_of
 
 
@@ -54,7 +54,7 @@ def check_row(key: tuple[str, str | None, int, str], outcome: Outcome) -> dict[s
 
 
 def check_kernels(
-    requests: Sequence[Request], show: Show = silent, *, quick: bool = False, on: Processor | None = None
+    requests: Sequence[Request], show: Show = silent, *, quick: bool = False, on: EmulatedProcessor | None = None
 ) -> Iterator[CheckedKernel]:
     """Yield each kernel's outcome. Kernels of one contract, next to each other, share cases and expected results.
 
@@ -67,12 +67,12 @@ def check_kernels(
 
 
 def _checked(
-    attempts: Sequence[tuple[Request, Kernel | str]], quick: bool, on: Processor | None
+    attempts: Sequence[tuple[Request, Kernel | str]], quick: bool, on: EmulatedProcessor | None
 ) -> Iterator[CheckedKernel]:
     """Yield the outcomes of kernels of one contract; those of one emulated processor go into its boots together."""
     contract = attempts[0][0].routine.contract
     here: list[tuple[EmulatedCode, Kernel]] = []
-    elsewhere: dict[Processor, list[EmulatedCode]] = {}
+    elsewhere: dict[EmulatedProcessor, list[EmulatedCode]] = {}
     alike: dict[EmulatedCode, list[Request]] = {}
     for request, kernel in attempts:
         if isinstance(kernel, str):
@@ -108,7 +108,7 @@ def _checked(
         yield from (CheckedKernel(request, outcome) for request in alike[code])
 
 
-def _place(kernel: Kernel, on: Processor | None) -> Processor | str | None:
+def _place(kernel: Kernel, on: EmulatedProcessor | None) -> EmulatedProcessor | str | None:
     """Return the emulated processor that a kernel runs on, None for this one, or why there is none."""
     needed = kernel.target.features - BASELINE
     if on is not None:
@@ -156,7 +156,7 @@ def check_function(
     return replace(outcome, on=outcome.on or f"{processor.title}, emulated")
 
 
-def _processor_for(binary: Binary, on: Processor | None) -> Processor:
+def _processor_for(binary: Binary, on: EmulatedProcessor | None) -> EmulatedProcessor:
     """Return `on`, or the oldest processor that has all features in these bytes."""
     needed = asked_for(features(decode(binary.text)))
     if on is not None:

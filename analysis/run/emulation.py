@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from setwise.analysis.code.decode import Binary, Decoded, decode
-from setwise.analysis.run.cases import Cases
 from setwise.analysis.run.check import Outcome, trials, verdict
-from setwise.codegen.run.bochs import Processor
-from setwise.codegen.run.emulate import Task, emulate
+from setwise.analysis.run.inputs import Cases
+from setwise.codegen.run.bochs import EmulatedProcessor
+from setwise.codegen.run.emulate import EmulatedTask, emulate
 from setwise.codegen.run.harness import Signature
 
 
@@ -97,15 +97,15 @@ def _refusal(wrong: frozenset[str]) -> str:
     return f"Bochs is wrong about {', '.join(sorted(wrong))}"
 
 
-def check_emulated(subjects: Sequence[EmulatedCode], cases: Cases, on: Processor) -> Iterator[Outcome]:
+def check_emulated(subjects: Sequence[EmulatedCode], cases: Cases, on: EmulatedProcessor) -> Iterator[Outcome]:
     """How the check of each subject ends on that processor, in order; `check` says the same of this processor."""
     tried = trials(cases)
-    tasks: list[Task] = []
+    tasks: list[EmulatedTask] = []
     corrections = [correct(subject.binary.text) for subject in subjects]
     for subject, (text, _, wrong) in zip(subjects, corrections, strict=True):
         if not wrong:
             called = replace(subject.binary, text=text).image, subject.signature
-            tasks += [Task(*called, one.columns, one.before, one.cases, one.start, one.over) for one in tried]
+            tasks += [EmulatedTask(*called, one.columns, one.before, one.cases, one.start, one.over) for one in tried]
     ran = emulate(tasks, on)
     for _, corrected, wrong in corrections:
         if wrong:
@@ -119,7 +119,7 @@ def check_emulated(subjects: Sequence[EmulatedCode], cases: Cases, on: Processor
         yield replace(verdict(cases, tried, left), on=how)
 
 
-def run_emulated(subject: EmulatedCode, words: Sequence[int], results: int, on: Processor) -> tuple[int, ...]:
+def run_emulated(subject: EmulatedCode, words: Sequence[int], results: int, on: EmulatedProcessor) -> tuple[int, ...]:
     """The results of one call with these arguments, so many; ValueError where Bochs is wrong about the code.
 
     Raises RuntimeError where the code breaks its convention.
@@ -130,7 +130,7 @@ def run_emulated(subject: EmulatedCode, words: Sequence[int], results: int, on: 
     lanes = subject.signature.lanes
     columns = tuple(np.array([word] + [0] * (lanes - 1), np.uint64) for word in words)
     image = replace(subject.binary, text=text).image
-    task = Task(image, subject.signature, columns, np.zeros(lanes * results, np.uint64), lanes)
+    task = EmulatedTask(image, subject.signature, columns, np.zeros(lanes * results, np.uint64), lanes)
     ((memory, violation),) = emulate([task], on)
     if violation is not None:
         raise RuntimeError(f"the code breaks its convention: {', '.join(violation.breaches)}")

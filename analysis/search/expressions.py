@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from itertools import combinations, combinations_with_replacement, product
 from time import thread_time
 
-from setwise.analysis.search.candidates import Trials
 from setwise.analysis.search.forms import Form
 from setwise.analysis.search.program import Argument, Known, Program, ProgramStep
+from setwise.analysis.search.substitutes import Trials
 from setwise.analysis.semantics.samples import PITCH, Samples
 from setwise.codegen.ir.values import Value
 from setwise.codegen.machine.code import RegisterFile

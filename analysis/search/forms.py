@@ -10,7 +10,7 @@ from typing import Literal
 from setwise.analysis.code.decode import Decoded, decode
 from setwise.analysis.semantics.domains import Bits, Domain
 from setwise.analysis.semantics.state import AddressSpace
-from setwise.analysis.semantics.table import SemanticsError, State, execute
+from setwise.analysis.semantics.table import MachineState, SemanticsError, execute
 from setwise.codegen.assemble import NotEncodable, assemble
 from setwise.codegen.ir.values import Value
 from setwise.codegen.machine.code import Code, Datum, Instruction, Memory, Operand, Register, RegisterFile
@@ -170,7 +170,7 @@ class Form:
         """What it makes of its arguments."""
         decoded, places, result = self.example
         memory = _Stores()
-        state = State(domain, memory)
+        state = MachineState(domain, memory)
         if result is not None:
             _put(state, result, (0,) * 8 if result.file == "vector" else (0,))
         for place, lanes in zip(places, args, strict=True):
@@ -204,7 +204,7 @@ def _full(register: Register) -> str:
     return register.at(512).name if register.file == "vector" else register.at(64).name
 
 
-def _put(state: State, register: Register, lanes: Lanes) -> None:
+def _put(state: MachineState, register: Register, lanes: Lanes) -> None:
     if register.file == "vector":
         state.vectors[_full(register)] = tuple(lanes)
     else:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
 
-from setwise.analysis.search.candidates import Trials
 from setwise.analysis.search.expressions import ONES, Expressions
 from setwise.analysis.search.forms import Lanes
 from setwise.analysis.search.program import Argument, Known, Program, ProgramStep, lanes_of
+from setwise.analysis.search.substitutes import Trials
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,6 @@ from setwise.analysis.code.objects import ObjectFunction
 from setwise.analysis.errors import CannotRunHere
 from setwise.analysis.parallel import Show, made, silent
 from setwise.analysis.proof.prover import Prover
-from setwise.analysis.search.candidates import Trials
 from setwise.analysis.search.expressions import OutOfTime
 from setwise.analysis.search.forms import Lanes, SearchError
 from setwise.analysis.search.levels import LEVELS, Candidate, Level, single
@@ -23,6 +22,7 @@ from setwise.analysis.search.lift import lift
 from setwise.analysis.search.lowering import binary_of_code, shortest
 from setwise.analysis.search.program import Program, ProgramStep
 from setwise.analysis.search.subject import SearchSubject, instruction_set
+from setwise.analysis.search.substitutes import Trials
 from setwise.analysis.workers import Workers
 from setwise.codegen.ir.routine import Routine
 from setwise.codegen.request import Request

@@ -19,7 +19,7 @@ from setwise.analysis.semantics.parts import (
     result_flags,
     zero,
 )
-from setwise.analysis.semantics.state import Flag, Operation
+from setwise.analysis.semantics.state import Execution, Flag
 
 
 def and_not(d: Domain, a: Bits, b: Bits, width: int) -> Bits:
@@ -62,13 +62,13 @@ def leading_zeros(d: Domain, a: Bits, width: int) -> Bits:
     return population(d, d.not_(a, width), width)
 
 
-def _count(x: Operation, width: int) -> Bits:
+def _count(x: Execution, width: int) -> Bits:
     """The shift's count, masked as the CPU does, `width` bits wide."""
     value = x.get(1, 8) if x.count > 1 else 1
     return x.domain.and_(extend(x, value, 8, width) if width > 8 else value, 63 if width == 64 else 31, width)
 
 
-def _if_counted(x: Operation, count: Bits, width: int, flags: Mapping[str, Flag | None]) -> None:
+def _if_counted(x: Execution, count: Bits, width: int, flags: Mapping[str, Flag | None]) -> None:
     """Sets the flags of a shift or rotate: by a count of 0 they all stay."""
     if isinstance(count, int):
         if count:
@@ -94,7 +94,7 @@ def _carried(count: Bits, width: int, carry: Flag) -> Flag | None:
     return carry if width >= 32 or (isinstance(count, int) and count < width) else None
 
 
-def _shl(x: Operation) -> None:
+def _shl(x: Execution) -> None:
     width, d, a = x.width(), x.domain, x.get(0)
     count = _count(x, width)
     result = d.shl(a, count, width)
@@ -110,7 +110,7 @@ def _shl(x: Operation) -> None:
     _if_counted(x, count, width, flags)
 
 
-def _shift_right(arithmetic: bool, x: Operation) -> None:
+def _shift_right(arithmetic: bool, x: Execution) -> None:
     width, d, a = x.width(), x.domain, x.get(0)
     count = _count(x, width)
     shift = d.sar if arithmetic else d.shr
@@ -127,7 +127,7 @@ def _shift_right(arithmetic: bool, x: Operation) -> None:
     _if_counted(x, count, width, result_flags(x, result, width) | flags)
 
 
-def _rotate(left: bool, x: Operation) -> None:
+def _rotate(left: bool, x: Execution) -> None:
     width, d, a = x.width(), x.domain, x.get(0)
     count = _count(x, width)
     turn = d.and_(count if left else d.sub(0, count, width), width - 1, width)
@@ -144,7 +144,7 @@ def _rotate(left: bool, x: Operation) -> None:
     _if_counted(x, count, width, {"cf": carry, "of": _only_by_one(count, overflow)})
 
 
-def _double_shift(left: bool, x: Operation) -> None:
+def _double_shift(left: bool, x: Execution) -> None:
     width, d, a, b = x.width(), x.domain, x.get(0), x.get(1)
     if width < 32:
         raise x.unknown("this width")
@@ -163,7 +163,7 @@ def _double_shift(left: bool, x: Operation) -> None:
     _if_counted(x, count, width, flags)
 
 
-def _bit_test(change: BinaryOperation | None, x: Operation) -> None:
+def _bit_test(change: BinaryOperation | None, x: Execution) -> None:
     width, d = x.width(), x.domain
     if x.is_memory(0) and x.file(1) != "immediate":
         raise x.unknown("a bit string in memory")
@@ -174,7 +174,7 @@ def _bit_test(change: BinaryOperation | None, x: Operation) -> None:
     x.set_flags({**UNDEFINED, "cf": lambda: bit(x, d.shr(value, place, width), 0, width)})
 
 
-def _scan(reverse: bool, x: Operation) -> None:
+def _scan(reverse: bool, x: Execution) -> None:
     width, d, a = x.width(), x.domain, x.get(1)
     none = is_zero(x, a, width)
     found = trailing_zeros(d, a, width)
@@ -191,26 +191,26 @@ def _scan(reverse: bool, x: Operation) -> None:
     x.set_flags({**UNDEFINED, "zf": lambda: none})
 
 
-def _zeros(leading: bool, x: Operation) -> None:
+def _zeros(leading: bool, x: Execution) -> None:
     width, d, a = x.width(), x.domain, x.get(1)
     result = (leading_zeros if leading else trailing_zeros)(d, a, width)
     x.put(0, result)
     x.set_flags({**UNDEFINED, "cf": lambda: is_zero(x, a, width), "zf": lambda: is_zero(x, result, width)})
 
 
-def _popcnt(x: Operation) -> None:
+def _popcnt(x: Execution) -> None:
     width, a = x.width(), x.get(1)
     x.put(0, population(x.domain, a, width))
     x.set_flags({**dict.fromkeys(("cf", "of", "sf", "pf", "af"), zero), "zf": lambda: is_zero(x, a, width)})
 
 
-def _andn(x: Operation) -> None:
+def _andn(x: Execution) -> None:
     width, d = x.width(), x.domain
     result = d.and_(d.not_(x.get(1), width), x.get(2), width)
     put_result(x, result, width, cf=zero, of=zero, pf=None, af=None)
 
 
-def _lowest_bit(operation: BinaryOperation, of_none: int, x: Operation) -> None:
+def _lowest_bit(operation: BinaryOperation, of_none: int, x: Execution) -> None:
     """blsr, blsi and blsmsk, of a value and what is one less; CF is `of_none` where there is no bit."""
     width, d, a = x.width(), x.domain, x.get(1)
     result = operation(d, a, d.sub(a, 1, width), width)
@@ -221,7 +221,7 @@ def _lowest_bit(operation: BinaryOperation, of_none: int, x: Operation) -> None:
     put_result(x, result, width, cf=carry, of=zero, pf=None, af=None)
 
 
-def _bextr(x: Operation) -> None:
+def _bextr(x: Execution) -> None:
     width, d, control = x.width(), x.domain, x.get(2)
     start, length = (extend(x, d.extract(control, low, 8, width), 8, width) for low in (0, 8))
     kept = d.sub(d.shl(1, length, width), 1, width)
@@ -230,7 +230,7 @@ def _bextr(x: Operation) -> None:
     x.set_flags({**UNDEFINED, "zf": lambda: is_zero(x, result, width), "cf": zero, "of": zero})
 
 
-def _bzhi(x: Operation) -> None:
+def _bzhi(x: Execution) -> None:
     width, d = x.width(), x.domain
     count = extend(x, d.extract(x.get(2), 0, 8, width), 8, width)
     result = d.and_(x.get(1), d.sub(d.shl(1, count, width), 1, width), width)
@@ -238,17 +238,17 @@ def _bzhi(x: Operation) -> None:
     put_result(x, result, width, cf=lambda: beyond, of=zero, pf=None, af=None)
 
 
-def _rorx(x: Operation) -> None:
+def _rorx(x: Execution) -> None:
     width = x.width()
     x.put(0, rotate_left(x.domain, x.get(1), -x.immediate() % width, width))
 
 
-def _flagless_shift(shift: BinaryOperation, x: Operation) -> None:
+def _flagless_shift(shift: BinaryOperation, x: Execution) -> None:
     width = x.width()
     x.put(0, shift(x.domain, x.get(1), x.domain.and_(x.get(2), width - 1, width), width))
 
 
-def _mulx(x: Operation) -> None:
+def _mulx(x: Execution) -> None:
     width, d = x.width(), x.domain
     factor = extend(x, d.extract(x.register("rdx"), 0, width, 64), width, 2 * width)
     whole = d.mul(factor, extend(x, x.get(2), width, 2 * width), 2 * width)
@@ -257,7 +257,7 @@ def _mulx(x: Operation) -> None:
     x.put(0, d.extract(whole, width, width, 2 * width))
 
 
-def _pext(x: Operation) -> None:
+def _pext(x: Execution) -> None:
     width, d = x.width(), x.domain
     source, mask = x.get(1), x.get(2)
     result: Bits = 0
@@ -267,7 +267,7 @@ def _pext(x: Operation) -> None:
     x.put(0, result)
 
 
-def _pdep(x: Operation) -> None:
+def _pdep(x: Execution) -> None:
     width, d = x.width(), x.domain
     source, mask = x.get(1), x.get(2)
     bits: list[Bits] = []

@@ -19,35 +19,35 @@ from setwise.analysis.semantics.parts import (
     sign_extend,
     zero,
 )
-from setwise.analysis.semantics.state import Goto, Operation
+from setwise.analysis.semantics.state import Execution, Goto
 
-Widening = Callable[[Operation, Bits, int, int], Bits]  # from a value and its width to another width
+Widening = Callable[[Execution, Bits, int, int], Bits]  # from a value and its width to another width
 
 # ---- moves
 
 
-def _mov(x: Operation) -> None:
+def _mov(x: Execution) -> None:
     x.put(0, x.get(1, x.width(0)))
 
 
-def _mov_wider(widen: Widening, x: Operation) -> None:
+def _mov_wider(widen: Widening, x: Execution) -> None:
     x.put(0, widen(x, x.get(1), x.width(1), x.width(0)))
 
 
-def _lea(x: Operation) -> None:
+def _lea(x: Execution) -> None:
     memory = x.instruction.operands[1]
     if not isinstance(memory, Mem):
         raise x.unknown()
     x.put(0, x.domain.extract(x.address(memory), 0, x.width(0), 64))
 
 
-def _xchg(x: Operation) -> None:
+def _xchg(x: Execution) -> None:
     first, second = x.get(0), x.get(1)
     x.put(0, second)
     x.put(1, first)
 
 
-def _bswap(x: Operation) -> None:
+def _bswap(x: Execution) -> None:
     width, value = x.width(), x.get(0)
     if width < 32:
         raise x.unknown("the result is undefined")
@@ -57,42 +57,42 @@ def _bswap(x: Operation) -> None:
     x.put(0, result)
 
 
-def _extend_rax(width: int, x: Operation) -> None:
+def _extend_rax(width: int, x: Execution) -> None:
     half = x.domain.extract(x.register("rax"), 0, width // 2, 64)
     x.state.registers["rax"] = extend(x, sign_extend(x, half, width // 2, width), width, 64)
 
 
-def _sign_to_rdx(width: int, x: Operation) -> None:
+def _sign_to_rdx(width: int, x: Execution) -> None:
     sign = bit(x, x.register("rax"), width - 1, 64)
     x.state.registers["rdx"] = x.domain.ite(sign, (1 << width) - 1, 0, 64)
 
 
-def _push_value(x: Operation, value: Bits) -> None:
+def _push_value(x: Execution, value: Bits) -> None:
     top = x.domain.sub(x.register("rsp"), 8, 64)
     x.set_register("rsp", top)
     x.store(top, 64, value)
 
 
-def _pop_value(x: Operation) -> Bits:
+def _pop_value(x: Execution) -> Bits:
     top = x.register("rsp")
     value = x.load(top, 64)
     x.set_register("rsp", x.domain.add(top, 8, 64))
     return value
 
 
-def _push(x: Operation) -> None:
+def _push(x: Execution) -> None:
     if x.file(0) != "immediate" and x.width(0) != 64:
         raise x.unknown("only words of 64 bits and immediates are pushed")
     _push_value(x, x.get(0, 64))
 
 
-def _pop(x: Operation) -> None:
+def _pop(x: Execution) -> None:
     if x.width(0) != 64 or x.is_memory(0):
         raise x.unknown("only registers of 64 bits are popped")
     x.put(0, _pop_value(x))
 
 
-def _leave(x: Operation) -> None:
+def _leave(x: Execution) -> None:
     x.set_register("rsp", x.register("rbp"))
     x.state.registers["rbp"] = _pop_value(x)
 
@@ -100,22 +100,22 @@ def _leave(x: Operation) -> None:
 # ---- arithmetic and logic
 
 
-def _logic(operation: BinaryOperation, x: Operation) -> None:
+def _logic(operation: BinaryOperation, x: Execution) -> None:
     width = x.width()
     put_result(x, operation(x.domain, x.get(0), x.get(1, width), width), width, cf=zero, of=zero, af=None)
 
 
-def _test(x: Operation) -> None:
+def _test(x: Execution) -> None:
     width = x.width()
     result = x.domain.and_(x.get(0), x.get(1, width), width)
     x.set_flags(result_flags(x, result, width) | {"cf": zero, "of": zero, "af": None})
 
 
-def _not(x: Operation) -> None:
+def _not(x: Execution) -> None:
     x.put(0, x.domain.not_(x.get(0), x.width()))
 
 
-def _sum(x: Operation, subtract: bool, a: Bits, b: Bits, carry: Bits = 0) -> Bits:
+def _sum(x: Execution, subtract: bool, a: Bits, b: Bits, carry: Bits = 0) -> Bits:
     """a + b + carry, or a - b - carry, its flags set."""
     d, width = x.domain, x.width()
     combine = d.sub if subtract else d.add
@@ -138,25 +138,25 @@ def _sum(x: Operation, subtract: bool, a: Bits, b: Bits, carry: Bits = 0) -> Bit
     return result
 
 
-def _add(subtract: bool, with_carry: bool, x: Operation) -> None:
+def _add(subtract: bool, with_carry: bool, x: Execution) -> None:
     x.put(0, _sum(x, subtract, x.get(0), x.get(1, x.width()), x.flag("cf") if with_carry else 0))
 
 
-def _cmp(x: Operation) -> None:
+def _cmp(x: Execution) -> None:
     _sum(x, True, x.get(0), x.get(1, x.width()))
 
 
-def _neg(x: Operation) -> None:
+def _neg(x: Execution) -> None:
     x.put(0, _sum(x, True, 0, x.get(0)))
 
 
-def _add_one(subtract: bool, x: Operation) -> None:
+def _add_one(subtract: bool, x: Execution) -> None:
     carry = x.state.flags.get("cf")
     x.put(0, _sum(x, subtract, x.get(0), 1))
     x.set_flags({"cf": carry})
 
 
-def _imul(x: Operation) -> None:
+def _imul(x: Execution) -> None:
     width = x.width()
     if x.count == 1:
         _multiply_rax(sign_extend, x)
@@ -172,7 +172,7 @@ def _imul(x: Operation) -> None:
     x.set_flags({**UNDEFINED, "cf": overflow, "of": overflow})
 
 
-def _multiply_rax(widen: Widening, x: Operation) -> None:
+def _multiply_rax(widen: Widening, x: Execution) -> None:
     width, d = x.width(), x.domain
     if width < 32:
         raise x.unknown("this width")
@@ -190,61 +190,61 @@ def _multiply_rax(widen: Widening, x: Operation) -> None:
 # ---- conditions and branches
 
 
-def _setcc(condition: str, x: Operation) -> None:
+def _setcc(condition: str, x: Execution) -> None:
     x.put(0, extend(x, CONDITIONS[condition](x), 1, 8))
 
 
-def _cmovcc(condition: str, x: Operation) -> None:
+def _cmovcc(condition: str, x: Execution) -> None:
     width = x.width()
     # The source is read, and a register of 32 bits is extended, whatever the condition is.
     x.put(0, x.domain.ite(CONDITIONS[condition](x), x.get(1), x.get(0), width))
 
 
-def _place(x: Operation) -> Bits:
+def _place(x: Execution) -> Bits:
     if x.instruction.target is None:
         raise x.unknown()
     return x.domain.add(x.state.base, x.instruction.target % (1 << 64), 64)
 
 
-def _jcc(condition: str, x: Operation) -> Goto:
+def _jcc(condition: str, x: Execution) -> Goto:
     return Goto(_place(x), CONDITIONS[condition](x))
 
 
-def _destination(x: Operation) -> Bits:
+def _destination(x: Execution) -> Bits:
     return x.get(0) if x.count else _place(x)
 
 
-def _jmp(x: Operation) -> Goto:
+def _jmp(x: Execution) -> Goto:
     return Goto(_destination(x))
 
 
-def _call(x: Operation) -> Goto:
+def _call(x: Execution) -> Goto:
     place = _destination(x)
     _push_value(x, x.domain.add(x.state.base, x.instruction.end, 64))
     return Goto(place)
 
 
-def _ret(x: Operation) -> Goto:
+def _ret(x: Execution) -> Goto:
     place = _pop_value(x)
     if x.count:
         x.set_register("rsp", x.domain.add(x.register("rsp"), x.immediate(0), 64))
     return Goto(place)
 
 
-def nothing(x: Operation) -> None:
+def nothing(x: Execution) -> None:
     """Changes no register, flag or memory."""
 
 
-def _set_carry(value: int, x: Operation) -> None:
+def _set_carry(value: int, x: Execution) -> None:
     x.set_flags({"cf": lambda: value})
 
 
-def _cmc(x: Operation) -> None:
+def _cmc(x: Execution) -> None:
     carry = x.flag("cf")
     x.set_flags({"cf": lambda: x.domain.not_(carry, 1)})
 
 
-def _conditional(prefix: str, meaning: Callable[[str, Operation], Goto | None]) -> dict[str, Meaning]:
+def _conditional(prefix: str, meaning: Callable[[str, Execution], Goto | None]) -> dict[str, Meaning]:
     return {prefix + condition: partial(meaning, condition) for condition in CONDITIONS}
 
 

@@ -9,19 +9,19 @@ from itertools import combinations
 from setwise.analysis.code.decode import Reg
 from setwise.analysis.semantics.domains import Bits
 from setwise.analysis.semantics.parts import Meaning, bit, concat_bits, extend, sign_extend
-from setwise.analysis.semantics.state import Operation
+from setwise.analysis.semantics.state import Execution
 from setwise.analysis.semantics.vector import WIDTHS, of_each_width, with_twins
 
 # ---- moves
 
 
-def _move(width: int, x: Operation) -> None:
+def _move(width: int, x: Execution) -> None:
     """All of a register or of memory; the width tells on masks only."""
     bits = x.width(0)
     x.put_elements(x.elements(1, width, bits, masked=True), width)
 
 
-def _move_low(width: int, x: Operation) -> None:
+def _move_low(width: int, x: Execution) -> None:
     """movd and movq: the lowest element, from or to any file; what lies above in 128 bits is cleared."""
     value = x.elements(1, width, width)[0] if x.file(1) == "vector" else x.get(1, width)
     if x.file(0) == "vector":
@@ -30,7 +30,7 @@ def _move_low(width: int, x: Operation) -> None:
         x.put(0, value)
 
 
-def _move_scalar(x: Operation) -> None:
+def _move_scalar(x: Execution) -> None:
     """movsd: one element between memory and the lowest lane, or the lowest lane from another register."""
     if x.instruction.mask or "vector" not in (x.file(0), x.file(1)):
         raise x.unknown()  # masked, or the string instruction of that name
@@ -42,7 +42,7 @@ def _move_scalar(x: Operation) -> None:
         x.put_elements([x.elements(x.count - 1, 64)[0], x.elements(x.count - 2, 64)[1]], 64)
 
 
-def _move_half(high: int, x: Operation) -> None:
+def _move_half(high: int, x: Execution) -> None:
     """movlps and movhps: one half of 128 bits to or from memory."""
     if x.is_memory(0):
         x.put(0, x.elements(1, 64)[high])
@@ -52,18 +52,18 @@ def _move_half(high: int, x: Operation) -> None:
     x.put_elements(lanes, 64)
 
 
-def _move_across(upwards: bool, x: Operation) -> None:
+def _move_across(upwards: bool, x: Execution) -> None:
     """movlhps and movhlps: one half from the other half of another register."""
     first, second = x.sources(64, 2)
     x.put_elements([first[0], second[0]] if upwards else [second[1], first[1]], 64)
 
 
-def _move_mask(width: int, x: Operation) -> None:
+def _move_mask(width: int, x: Execution) -> None:
     """kmov, between masks, general registers and memory."""
     x.put(0, extend(x, x.get(1, width), width, x.width(0)))
 
 
-def _zero_upper(kept: int, x: Operation) -> None:
+def _zero_upper(kept: int, x: Execution) -> None:
     for number in range(16):
         name = f"zmm{number}"
         if name in x.state.vectors:
@@ -73,41 +73,41 @@ def _zero_upper(kept: int, x: Operation) -> None:
 # ---- broadcast, extract, insert
 
 
-def _broadcast(chunk: int, width: int, x: Operation) -> None:
+def _broadcast(chunk: int, width: int, x: Execution) -> None:
     elements = [x.get(1, width)] if x.file(1) == "general" else x.elements(1, width, chunk)
     x.put_elements(elements * (x.width() // chunk), width)
 
 
-def _duplicate_low(x: Operation) -> None:
+def _duplicate_low(x: Execution) -> None:
     """movddup: the even lanes twice; of 128 bits in memory only the lower half is read."""
     lanes = x.elements(1, 64, 64 if x.width() == 128 else x.width())
     x.put_elements([lane for lane in lanes[::2] for _ in range(2)], 64)
 
 
-def _part(x: Operation, elements: Sequence[Bits], chunk: int, width: int) -> slice:
+def _part(x: Execution, elements: Sequence[Bits], chunk: int, width: int) -> slice:
     """The places of the part of so many bits that the immediate chooses."""
     each = chunk // width
     start = x.immediate() % (len(elements) // each) * each
     return slice(start, start + each)
 
 
-def _extract(chunk: int, width: int, x: Operation) -> None:
+def _extract(chunk: int, width: int, x: Execution) -> None:
     elements = x.elements(1, width)
     x.put_elements(elements[_part(x, elements, chunk, width)], width)
 
 
-def _insert(chunk: int, width: int, x: Operation) -> None:
+def _insert(chunk: int, width: int, x: Execution) -> None:
     elements = x.elements(1, width)
     elements[_part(x, elements, chunk, width)] = x.elements(2, width, chunk)
     x.put_elements(elements, width)
 
 
-def _extract_element(width: int, x: Operation) -> None:
+def _extract_element(width: int, x: Execution) -> None:
     elements = x.elements(1, width)
     x.put(0, extend(x, elements[x.immediate() % len(elements)], width, x.width(0)))
 
 
-def _insert_element(width: int, x: Operation) -> None:
+def _insert_element(width: int, x: Execution) -> None:
     elements = x.elements(x.count - 3, width)
     elements[x.immediate() % len(elements)] = x.get(x.count - 2, width)
     x.put_elements(elements, width)
@@ -116,13 +116,13 @@ def _insert_element(width: int, x: Operation) -> None:
 # ---- blends
 
 
-def _blend_by_immediate(width: int, x: Operation) -> None:
+def _blend_by_immediate(width: int, x: Execution) -> None:
     chosen = x.immediate() | (x.immediate() << 8 if width == 16 else 0)
     pairs = enumerate(zip(*x.sources(width, 2), strict=True))
     x.put_elements([b if chosen >> place & 1 else a for place, (a, b) in pairs], width)
 
 
-def _blend_by_mask(width: int, x: Operation) -> None:
+def _blend_by_mask(width: int, x: Execution) -> None:
     first, second = x.sources(width, 2, masked=True)
     bits = x.mask_bits(len(first)) or [1] * len(first)
     other = [0] * len(first) if x.instruction.zeroing else first
@@ -131,7 +131,7 @@ def _blend_by_mask(width: int, x: Operation) -> None:
     x.put_elements(blended, width, masked=False)  # the mask has done its work
 
 
-def _blend_by_sign(width: int, x: Operation) -> None:
+def _blend_by_sign(width: int, x: Execution) -> None:
     """By the elements' highest bits in the fourth operand; legacy SSE takes xmm0 for that."""
     first = 1 if x.count > 3 else 0
     implicit = Reg("xmm0", 128, "vector", "zmm0")
@@ -143,23 +143,23 @@ def _blend_by_sign(width: int, x: Operation) -> None:
 # ---- other widths, other files
 
 
-def _widen(narrow: int, wide: int, is_signed: bool, x: Operation) -> None:
+def _widen(narrow: int, wide: int, is_signed: bool, x: Execution) -> None:
     elements = x.elements(1, narrow, x.width() * narrow // wide)
     grow = sign_extend if is_signed else extend
     x.put_elements([grow(x, a, narrow, wide) for a in elements], wide)
 
 
-def _truncate(wide: int, narrow: int, x: Operation) -> None:
+def _truncate(wide: int, narrow: int, x: Execution) -> None:
     x.put_elements([x.domain.extract(a, 0, narrow, wide) for a in x.elements(1, wide)], narrow)
 
 
-def _signs(width: int, x: Operation) -> None:
+def _signs(width: int, x: Execution) -> None:
     """pmovmskb and its like: the highest bit of each element into a general register, or a mask register."""
     bits = [bit(x, element, width - 1, width) for element in x.elements(1, width)]
     x.put(0, extend(x, concat_bits(x, bits), len(bits), x.width(0)))
 
 
-def _mask_to_lanes(width: int, x: Operation) -> None:
+def _mask_to_lanes(width: int, x: Execution) -> None:
     bits = [bit(x, x.get(1, 64), place, 64) for place in range(x.width(0) // width)]
     x.put_elements([sign_extend(x, truth, 1, width) for truth in bits], width)
 

@@ -6,29 +6,29 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from setwise.analysis.semantics.domains import Bits, Domain
-from setwise.analysis.semantics.state import Flag, Goto, Operation
+from setwise.analysis.semantics.state import Execution, Flag, Goto
 
-Meaning = Callable[[Operation], Goto | None]
-Condition = Callable[[Operation], Bits]
+Meaning = Callable[[Execution], Goto | None]
+Condition = Callable[[Execution], Bits]
 BinaryOperation = Callable[[Domain, Bits, Bits, int], Bits]
 
 UNDEFINED: Mapping[str, Flag | None] = dict.fromkeys(("cf", "of", "sf", "zf", "pf", "af"))
 """No flag is known."""
 
 
-def _below_or_equal(x: Operation) -> Bits:
+def _below_or_equal(x: Execution) -> Bits:
     return x.domain.or_(x.flag("cf"), x.flag("zf"), 1)
 
 
-def _less(x: Operation) -> Bits:
+def _less(x: Execution) -> Bits:
     return x.domain.xor(x.flag("sf"), x.flag("of"), 1)
 
 
-def _less_or_equal(x: Operation) -> Bits:
+def _less_or_equal(x: Execution) -> Bits:
     return x.domain.or_(x.flag("zf"), _less(x), 1)
 
 
-def _opposite(condition: Condition, x: Operation) -> Bits:
+def _opposite(condition: Condition, x: Execution) -> Bits:
     return x.domain.not_(condition(x), 1)
 
 
@@ -49,17 +49,17 @@ CONDITIONS: Mapping[str, Condition] = {
 }
 
 
-def bit(x: Operation, a: Bits, place: int, width: int) -> Bits:
+def bit(x: Execution, a: Bits, place: int, width: int) -> Bits:
     """One bit of a value."""
     return x.domain.extract(a, place, 1, width)
 
 
-def extend(x: Operation, a: Bits, width: int, to: int) -> Bits:
+def extend(x: Execution, a: Bits, width: int, to: int) -> Bits:
     """The value with zeros above."""
     return a if to == width else x.domain.concat(0, a, to - width, width)
 
 
-def sign_extend(x: Operation, a: Bits, width: int, to: int) -> Bits:
+def sign_extend(x: Execution, a: Bits, width: int, to: int) -> Bits:
     """The value with copies of its highest bit above."""
     if to == width:
         return a
@@ -67,7 +67,7 @@ def sign_extend(x: Operation, a: Bits, width: int, to: int) -> Bits:
     return x.domain.concat(above, a, to - width, width)
 
 
-def concat_bits(x: Operation, bits: Sequence[Bits]) -> Bits:
+def concat_bits(x: Execution, bits: Sequence[Bits]) -> Bits:
     """These bits as one value, the lowest first."""
     result = bits[0]
     for place, higher in enumerate(bits[1:], 1):
@@ -75,7 +75,7 @@ def concat_bits(x: Operation, bits: Sequence[Bits]) -> Bits:
     return result
 
 
-def is_zero(x: Operation, a: Bits, width: int) -> Bits:
+def is_zero(x: Execution, a: Bits, width: int) -> Bits:
     """1 where all bits are 0."""
     return x.domain.eq(a, 0, width)
 
@@ -85,7 +85,7 @@ def zero() -> Bits:
     return 0
 
 
-def result_flags(x: Operation, result: Bits, width: int) -> dict[str, Flag | None]:
+def result_flags(x: Execution, result: Bits, width: int) -> dict[str, Flag | None]:
     """ZF, SF and PF as a result leaves them."""
 
     def parity() -> Bits:
@@ -101,7 +101,7 @@ def result_flags(x: Operation, result: Bits, width: int) -> dict[str, Flag | Non
     }
 
 
-def put_result(x: Operation, result: Bits, width: int, **flags: Flag | None) -> None:
+def put_result(x: Execution, result: Bits, width: int, **flags: Flag | None) -> None:
     """Writes the result, and sets the flags that tell of it and these."""
     x.put(0, result)
     x.set_flags({**result_flags(x, result, width), **flags})

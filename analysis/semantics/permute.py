@@ -7,11 +7,11 @@ from functools import partial
 
 from setwise.analysis.semantics.domains import Bits
 from setwise.analysis.semantics.parts import Meaning, bit
-from setwise.analysis.semantics.state import Operation
+from setwise.analysis.semantics.state import Execution
 from setwise.analysis.semantics.vector import of_each_width, with_twins
 
 
-def pick(x: Operation, elements: Sequence[Bits], index: Bits, bits: int, width: int) -> Bits:
+def pick(x: Execution, elements: Sequence[Bits], index: Bits, bits: int, width: int) -> Bits:
     """The element of that index; the index has as many bits as the number of elements needs."""
     if isinstance(index, int):
         return elements[index]
@@ -23,13 +23,13 @@ def pick(x: Operation, elements: Sequence[Bits], index: Bits, bits: int, width: 
     return x.domain.ite(bit(x, index, bits - 1, bits), high, low, width)
 
 
-def _indexed(x: Operation, elements: Sequence[Bits], index: Bits, width: int) -> Bits:
+def _indexed(x: Execution, elements: Sequence[Bits], index: Bits, width: int) -> Bits:
     """The element by the lowest bits of an index that is `width` bits wide."""
     bits = (len(elements) - 1).bit_length()
     return pick(x, elements, x.domain.extract(index, 0, bits, width), bits, width)
 
 
-def _put_chosen(x: Operation, width: int, chosen: Sequence[int], group: int = 128) -> None:
+def _put_chosen(x: Execution, width: int, chosen: Sequence[int], group: int = 128) -> None:
     """The source's elements by their places within each group of bits."""
     (elements,), each = x.sources(width, 1), group // width
     x.put_elements([elements[at + place] for at in range(0, len(elements), each) for place in chosen], width)
@@ -39,18 +39,18 @@ def _fours(immediate: int) -> list[int]:
     return [immediate >> shift & 3 for shift in (0, 2, 4, 6)]
 
 
-def _shuffle(width: int, group: int, x: Operation) -> None:
+def _shuffle(width: int, group: int, x: Execution) -> None:
     """pshufd and vpermq by an immediate: each of four by two bits."""
     _put_chosen(x, width, _fours(x.immediate()), group)
 
 
-def _shuffle_words(high: bool, x: Operation) -> None:
+def _shuffle_words(high: bool, x: Execution) -> None:
     four = _fours(x.immediate())
     chosen = [0, 1, 2, 3, *(4 + place for place in four)] if high else [*four, 4, 5, 6, 7]
     _put_chosen(x, 16, chosen)
 
 
-def _shuffle_two(width: int, x: Operation) -> None:
+def _shuffle_two(width: int, x: Execution) -> None:
     """shufps and shufpd: the lower half of each 128 bits from one source, the upper from the other."""
     (first, second), immediate, each = x.sources(width, 2), x.immediate(), 128 // width
     moved = []
@@ -61,7 +61,7 @@ def _shuffle_two(width: int, x: Operation) -> None:
     x.put_elements(moved, width)
 
 
-def _shuffle_bytes(x: Operation) -> None:
+def _shuffle_bytes(x: Execution) -> None:
     elements, control = x.sources(8, 2)
     moved = []
     for place, index in enumerate(control):
@@ -70,14 +70,14 @@ def _shuffle_bytes(x: Operation) -> None:
     x.put_elements(moved, 8)
 
 
-def _unpack(high: bool, width: int, x: Operation) -> None:
+def _unpack(high: bool, width: int, x: Execution) -> None:
     (a, b), half = x.sources(width, 2), 64 // width
     starts = range(half if high else 0, len(a), 2 * half)
     pairs = [pair for start in starts for pair in zip(a[start : start + half], b[start : start + half], strict=True)]
     x.put_elements([element for pair in pairs for element in pair], width)
 
 
-def _saturated(is_signed: bool, x: Operation, a: Bits, wide: int) -> Bits:
+def _saturated(is_signed: bool, x: Execution, a: Bits, wide: int) -> Bits:
     """The nearest value of half the width to a signed one."""
     d, width = x.domain, wide // 2
     low, sign = d.extract(a, 0, width, wide), bit(x, a, wide - 1, wide)
@@ -89,14 +89,14 @@ def _saturated(is_signed: bool, x: Operation, a: Bits, wide: int) -> Bits:
     return d.ite(fits, low, d.ite(sign, most + 1, most, width), width)
 
 
-def _pack(is_signed: bool, width: int, x: Operation) -> None:
+def _pack(is_signed: bool, width: int, x: Execution) -> None:
     """In each 128 bits one source's elements below the other's, all half as wide and saturated."""
     (a, b), each = x.sources(width, 2), 128 // width
     chosen = [element for at in range(0, len(a), each) for element in (*a[at : at + each], *b[at : at + each])]
     x.put_elements([_saturated(is_signed, x, element, width) for element in chosen], width // 2)
 
 
-def _put_windows(x: Operation, high: list[Bits], low: list[Bits], start: int, width: int, group: int) -> None:
+def _put_windows(x: Execution, high: list[Bits], low: list[Bits], start: int, width: int, group: int) -> None:
     """In each group of bits the elements from `start` on, where those of `high` stand above those of `low`."""
     each, windows = group // width, list[Bits]()
     for at in range(0, len(low), each):
@@ -105,12 +105,12 @@ def _put_windows(x: Operation, high: list[Bits], low: list[Bits], start: int, wi
     x.put_elements(windows, width)
 
 
-def _align_bytes(x: Operation) -> None:
+def _align_bytes(x: Execution) -> None:
     high, low = x.sources(8, 2)
     _put_windows(x, high, low, min(x.immediate() & 0xFF, 32), 8, 128)
 
 
-def _shift_bytes(left: bool, x: Operation) -> None:
+def _shift_bytes(left: bool, x: Execution) -> None:
     """psrldq and pslldq: within each 128 bits."""
     (elements,), count = x.sources(8, 1), min(x.immediate() & 0xFF, 16)
     zeros: list[Bits] = [0] * len(elements)
@@ -118,12 +118,12 @@ def _shift_bytes(left: bool, x: Operation) -> None:
     _put_windows(x, high, low, 16 - count if left else count, 8, 128)
 
 
-def _align(width: int, x: Operation) -> None:
+def _align(width: int, x: Execution) -> None:
     high, low = x.sources(width, 2)
     _put_windows(x, high, low, x.immediate() % len(low), width, width * len(low))
 
 
-def _permute(width: int, x: Operation) -> None:
+def _permute(width: int, x: Execution) -> None:
     """vpermq and its like: by an immediate within 256 bits, or each by its own index into all."""
     if x.file(2) == "immediate":
         _shuffle(width, 256, x)
@@ -132,14 +132,14 @@ def _permute(width: int, x: Operation) -> None:
     x.put_elements([_indexed(x, elements, index, width) for index in indices], width)
 
 
-def _permute_two(index_first: bool, width: int, x: Operation) -> None:
+def _permute_two(index_first: bool, width: int, x: Execution) -> None:
     """vpermi2 and vpermt2: the index in the first operand, or in the second."""
     first, second, last = x.sources(width, 3)
     indices, table = (first, second + last) if index_first else (second, first + last)
     x.put_elements([_indexed(x, table, index, width) for index in indices], width)
 
 
-def _permute_halves(x: Operation) -> None:
+def _permute_halves(x: Execution) -> None:
     """vperm2i128: each half of 256 bits is one of the four halves, or 0."""
     halves, immediate = x.elements(1, 64) + x.elements(2, 64), x.immediate()
     moved: list[Bits] = []
@@ -148,7 +148,7 @@ def _permute_halves(x: Operation) -> None:
     x.put_elements(moved, 64)
 
 
-def _shuffle_chunks(width: int, x: Operation) -> None:
+def _shuffle_chunks(width: int, x: Execution) -> None:
     """vshufi64x2 and its like: 128 bits at a time, the lower half of the result from one source."""
     (first, second), immediate, each = x.sources(width, 2), x.immediate(), 128 // width
     chunks = len(first) // each
@@ -160,7 +160,7 @@ def _shuffle_chunks(width: int, x: Operation) -> None:
     x.put_elements(moved, width)
 
 
-def _permute_pairs(width: int, x: Operation) -> None:
+def _permute_pairs(width: int, x: Execution) -> None:
     """vpermilps and vpermilpd: within each 128 bits, by an immediate or each by its own index."""
     if x.file(2) != "immediate":
         elements, control = x.sources(width, 2)

@@ -66,7 +66,7 @@ class Goto:
 
 
 @dataclass(slots=True)
-class State:
+class MachineState:
     """Registers by their full names, flags and memory; the code's first byte lies at address `base`.
 
     `registers` holds general and mask registers, 64 bits each, `vectors` eight lanes of 64 bits each, lowest first.
@@ -93,11 +93,11 @@ _UNALIGNED = frozenset({"movdqu", "movups", "movupd", "lddqu"})
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class Execution:
     """One instruction at work on a state."""
 
     instruction: Decoded
-    state: State
+    state: MachineState
 
     @property
     def domain(self) -> Domain:

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from setwise.analysis.code.decode import Decoded, encodings
 from setwise.analysis.semantics import bits, general, lanes, permute, vector
 from setwise.analysis.semantics.parts import Meaning
-from setwise.analysis.semantics.state import Goto, Operation, SemanticsError, State, UnknownInstructionError
+from setwise.analysis.semantics.state import Execution, Goto, MachineState, SemanticsError, UnknownInstructionError
 
-__all__ = ["FOLLOWED", "TABLE", "Goto", "SemanticsError", "State", "UnknownInstructionError", "execute"]
+__all__ = ["FOLLOWED", "TABLE", "Goto", "MachineState", "SemanticsError", "UnknownInstructionError", "execute"]
 
 TABLE: Mapping[str, Meaning] = {
     **general.TABLE,
@@ -26,13 +26,13 @@ FOLLOWED = frozenset(name for name, mnemonic in encodings().items() if mnemonic 
 """The encodings that have semantics: what co-simulation runs, each with every kind of operand, is just these."""
 
 
-def execute(instruction: Decoded, state: State) -> Goto | None:
+def execute(instruction: Decoded, state: MachineState) -> Goto | None:
     """Does to the state what the instruction does; where it branches, says whither.
 
     None means that the next instruction follows. Raises UnknownInstructionError for one that has no semantics, and
     SemanticsError for one that reads what is undefined or goes where it must not.
     """
-    operation = Operation(instruction, state)
+    operation = Execution(instruction, state)
     meaning = TABLE.get(instruction.mnemonic)
     if meaning is None:
         raise operation.unknown()

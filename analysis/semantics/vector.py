@@ -18,9 +18,9 @@ from setwise.analysis.semantics.parts import (
     sign_extend,
     zero,
 )
-from setwise.analysis.semantics.state import Operation
+from setwise.analysis.semantics.state import Execution
 
-WidthMeaning = Callable[[int, Operation], None]
+WidthMeaning = Callable[[int, Execution], None]
 """A meaning for elements of so many bits."""
 WIDTHS: Mapping[str, int] = {
     **dict.fromkeys(("b", "bw"), 8),
@@ -31,13 +31,13 @@ WIDTHS: Mapping[str, int] = {
 """The endings of names, and the width of elements that they tell."""
 
 
-def lanewise(operation: Callable[..., Bits], width: int, x: Operation, number: int = 2) -> None:
+def lanewise(operation: Callable[..., Bits], width: int, x: Execution, number: int = 2) -> None:
     """What the operation makes of the elements of so many sources, place by place."""
     elements = zip(*x.sources(width, number, masked=True), strict=True)
     x.put_elements([operation(x.domain, *each, width) for each in elements], width)
 
 
-def _logic(operation: BinaryOperation, width: int, x: Operation) -> None:
+def _logic(operation: BinaryOperation, width: int, x: Execution) -> None:
     """Lanewise, where the width tells on masks and broadcasts only."""
     memory = x.instruction.memory
     whole = x.instruction.mask is None and not (memory and memory.broadcast)
@@ -77,7 +77,7 @@ def _multiply_halves(d: Domain, a: Bits, b: Bits, width: int) -> Bits:
 # ---- shifts
 
 
-def _shift(operation: BinaryOperation, width: int, x: Operation) -> None:
+def _shift(operation: BinaryOperation, width: int, x: Execution) -> None:
     """By an immediate, or all by the number in the lowest 64 bits of a register or of memory."""
     d, last = x.domain, x.count - 1
     values = x.elements(max(0, last - 1), width, x.width(), masked=True)
@@ -93,7 +93,7 @@ def _rotated(left: bool, d: Domain, a: Bits, count: Bits, width: int) -> Bits:
     return rotate_left(d, a, d.and_(count if left else d.sub(0, count, width), width - 1, width), width)
 
 
-def _rotate(left: bool, width: int, x: Operation) -> None:
+def _rotate(left: bool, width: int, x: Execution) -> None:
     lanewise(lambda d, a, width: _rotated(left, d, a, x.immediate(), width), width, x, number=1)
 
 
@@ -115,11 +115,11 @@ def ternary(d: Domain, table: int, a: Bits, b: Bits, c: Bits, width: int) -> Bit
     return choose(a, of_bc[1], of_bc[0]) if table & 15 != table >> 4 & 15 else of_bc[0]
 
 
-def _ternlog(width: int, x: Operation) -> None:
+def _ternlog(width: int, x: Execution) -> None:
     lanewise(lambda d, *inputs: ternary(d, x.immediate(), *inputs), width, x, number=3)
 
 
-def _affine(x: Operation) -> None:
+def _affine(x: Execution) -> None:
     """gf2p8affineqb: each byte times its lane's 8 by 8 matrix of bits, plus the immediate."""
     matrices = x.sources(64, 2)[1]
     products = []
@@ -133,7 +133,7 @@ def _affine(x: Operation) -> None:
     x.put_elements(products, 8)
 
 
-def _product(x: Operation, row: Bits, byte: Bits) -> Bits:
+def _product(x: Execution, row: Bits, byte: Bits) -> Bits:
     """The parity of what two bytes have in common; where the row is known, only its ones count."""
     chosen = row if isinstance(row, int) else 0xFF
     common = byte if isinstance(row, int) else x.domain.and_(row, byte, 8)
@@ -144,7 +144,7 @@ def _product(x: Operation, row: Bits, byte: Bits) -> Bits:
 # ---- comparisons
 
 
-def _put_mask(x: Operation, bits: Sequence[Bits]) -> None:
+def _put_mask(x: Execution, bits: Sequence[Bits]) -> None:
     """Writes one bit an element to the mask register that is the first operand, 0 where the mask leaves it out."""
     wanted = x.mask_bits(len(bits))
     if wanted is not None:
@@ -152,19 +152,19 @@ def _put_mask(x: Operation, bits: Sequence[Bits]) -> None:
     x.put(0, extend(x, concat_bits(x, bits), len(bits), 64))
 
 
-def _put_truths(x: Operation, truths: Sequence[Bits], width: int) -> None:
+def _put_truths(x: Execution, truths: Sequence[Bits], width: int) -> None:
     if x.file(0) == "mask":
         _put_mask(x, truths)
     else:
         x.put_elements([sign_extend(x, truth, 1, width) for truth in truths], width)
 
 
-def _compare(predicate: BinaryOperation, width: int, x: Operation) -> None:
+def _compare(predicate: BinaryOperation, width: int, x: Execution) -> None:
     pairs = zip(*x.sources(width, 2, masked=True), strict=True)
     _put_truths(x, [predicate(x.domain, a, b, width) for a, b in pairs], width)
 
 
-def _compare_by_number(less: BinaryOperation, width: int, x: Operation) -> None:
+def _compare_by_number(less: BinaryOperation, width: int, x: Execution) -> None:
     number = x.immediate() & 7
 
     def predicate(d: Domain, a: Bits, b: Bits, width: int) -> Bits:
@@ -183,13 +183,13 @@ def _are_apart(d: Domain, a: Bits, b: Bits, width: int) -> Bits:
     return d.eq(d.and_(a, b, width), 0, width)
 
 
-def _set_test_flags(x: Operation, zeros: Bits, carries: Bits, width: int) -> None:
+def _set_test_flags(x: Execution, zeros: Bits, carries: Bits, width: int) -> None:
     """ZF and CF tell whether all bits of a value are 0, the other flags are cleared."""
     clear = dict.fromkeys(("of", "sf", "pf", "af"), zero)
     x.set_flags({**clear, "zf": lambda: is_zero(x, zeros, width), "cf": lambda: is_zero(x, carries, width)})
 
 
-def _ptest(x: Operation) -> None:
+def _ptest(x: Execution) -> None:
     pairs, d = [*zip(*x.sources(64, 2), strict=True)], x.domain
     both, rest = (
         reduce(lambda a, b: d.or_(a, b, 64), [operation(d, a, b, 64) for a, b in pairs])
@@ -201,16 +201,16 @@ def _ptest(x: Operation) -> None:
 # ---- mask registers
 
 
-def _of_masks(operation: Callable[..., Bits], width: int, x: Operation) -> None:
+def _of_masks(operation: Callable[..., Bits], width: int, x: Execution) -> None:
     result = operation(x.domain, *(x.get(place, width) for place in range(1, x.count)), width)
     x.put(0, extend(x, result, width, 64))
 
 
-def _mask_unpack(half: int, x: Operation) -> None:
+def _mask_unpack(half: int, x: Execution) -> None:
     x.put(0, extend(x, x.domain.concat(x.get(1, half), x.get(2, half), half, half), 2 * half, 64))
 
 
-def _mask_test(ored: bool, width: int, x: Operation) -> None:
+def _mask_test(ored: bool, width: int, x: Execution) -> None:
     d, a, b = x.domain, x.get(0, width), x.get(1, width)
     either = d.or_(a, b, width)
     if ored:

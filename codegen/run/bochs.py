@@ -28,7 +28,7 @@ class NoBochs(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Processor:
+class EmulatedProcessor:
     """A processor that Bochs emulates: setwise's name and Bochs' own."""
 
     name: str
@@ -41,21 +41,21 @@ class Processor:
         return FEATURES[self.name]
 
 
-PROCESSORS: Mapping[str, Processor] = {
+PROCESSORS: Mapping[str, EmulatedProcessor] = {
     processor.name: processor
     for processor in (
-        Processor("nehalem", "Nehalem", "corei5_lynnfield_750"),
-        Processor("haswell", "Haswell", "corei7_haswell_4770"),
-        Processor("zen", "Zen", "ryzen"),
-        Processor("skylake-server", "Skylake-X", "corei7_skylake_x"),
-        Processor("ice-lake", "Ice Lake", "corei7_icelake_u"),
-        Processor("tiger-lake", "Tiger Lake", "tigerlake"),
+        EmulatedProcessor("nehalem", "Nehalem", "corei5_lynnfield_750"),
+        EmulatedProcessor("haswell", "Haswell", "corei7_haswell_4770"),
+        EmulatedProcessor("zen", "Zen", "ryzen"),
+        EmulatedProcessor("skylake-server", "Skylake-X", "corei7_skylake_x"),
+        EmulatedProcessor("ice-lake", "Ice Lake", "corei7_icelake_u"),
+        EmulatedProcessor("tiger-lake", "Tiger Lake", "tigerlake"),
     )
 }
 """By name, the oldest first; what each has is compared with its own CPUID by a test."""
 
 
-def processor(name: str) -> Processor:
+def processor(name: str) -> EmulatedProcessor:
     """The processor of that name, hyphens and case aside; ValueError where Bochs has none or setwise has not tried it.
 
     >>> processor("icelake").title
@@ -68,12 +68,12 @@ def processor(name: str) -> Processor:
     return PROCESSORS[known]
 
 
-def usual(needed: frozenset[str]) -> Processor | None:
+def usual(needed: frozenset[str]) -> EmulatedProcessor | None:
     """The oldest processor with these features; None where no one has them all."""
     return next((oldest for oldest in PROCESSORS.values() if needed <= oldest.features), None)
 
 
-def ready(name: str) -> Processor:
+def ready(name: str) -> EmulatedProcessor:
     """The processor of that name, which can be started here; NoBochs where Bochs is not installed."""
     emulated = processor(name)
     if not installed():
@@ -86,7 +86,7 @@ def installed() -> bool:
     return shutil.which("bochs") is not None
 
 
-def boot(image: Image, on: Processor, seconds: float = SECONDS) -> Aftermath:
+def boot(image: Image, on: EmulatedProcessor, seconds: float = SECONDS) -> Aftermath:
     """What an image's calls leave on that processor, each made when the one before it has ended.
 
     A call that is under way when the seconds are over has neither a result nor a fault, and those behind it are not

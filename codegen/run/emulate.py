@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from setwise.codegen.assemble import assemble
 from setwise.codegen.machine.convention import SYSV
-from setwise.codegen.run.bochs import Processor, boot
+from setwise.codegen.run.bochs import EmulatedProcessor, boot
 from setwise.codegen.run.boot import Buffer, Ending, Full, Image
 from setwise.codegen.run.call import Violation
 from setwise.codegen.run.driver import CASE_WORD, CONTEXT_WORDS, breaches, by_case, driver, initial_context
@@ -21,7 +21,7 @@ _SECONDS_TO_BOOT, _SECONDS_A_CASE = 30.0, 2e-4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Task:
+class EmulatedTask:
     """A kernel's bytes with their constants, how they are called, and a run over so many cases.
 
     `columns` may not change. `results` is their memory as it is before; they begin `start` words behind its beginning.
@@ -41,13 +41,13 @@ class Task:
 class _Placement:
     """Where a task lies in the machine."""
 
-    task: Task
+    task: EmulatedTask
     code: int
     context: int
     results: int
 
 
-def emulate(tasks: Sequence[Task], on: Processor) -> Iterator[tuple[bytes, Violation | None]]:
+def emulate(tasks: Sequence[EmulatedTask], on: EmulatedProcessor) -> Iterator[tuple[bytes, Violation | None]]:
     """Yield the results' memory after each task on that processor, and the kernel's violation of its convention.
 
     As many go into one boot as its memory holds. Raises codegen.run.bochs.NoBochs where Bochs is missing, and
@@ -81,7 +81,7 @@ def _breaches(ending: Ending, placement: _Placement, seconds: float) -> tuple[st
     return (f"it has not returned after {seconds:.0f} seconds",) if not ending.ended else breaches(ending.result)
 
 
-def _loaded(tasks: Sequence[Task]) -> tuple[Image, list[_Placement]]:
+def _loaded(tasks: Sequence[EmulatedTask]) -> tuple[Image, list[_Placement]]:
     """An image with as many of these tasks as go in, the first one at least."""
     image = Image()
     constants: dict[int, int] = {}
@@ -96,7 +96,7 @@ def _loaded(tasks: Sequence[Task]) -> tuple[Image, list[_Placement]]:
     return image, placed
 
 
-def _place(image: Image, task: Task, constants: dict[int, int]) -> _Placement:
+def _place(image: Image, task: EmulatedTask, constants: dict[int, int]) -> _Placement:
     """Puts a task's code and memory into the image; columns lie there once, by `constants`."""
     results = image.writable(task.results)
     addresses = []

@@ -9,7 +9,7 @@ import numpy as np
 
 from setwise.analysis.code.binary import binary_of
 from setwise.analysis.proof.prover import Prover
-from setwise.analysis.run.steps import Machine
+from setwise.analysis.run.interpreter import Interpreter
 from setwise.analysis.spec.contracts import task_of
 from setwise.analysis.spec.task import Task
 from setwise.codegen.board import ALL
@@ -93,7 +93,7 @@ def stepped(description: RandomDescription, kernel: Kernel, random: Random) -> R
                 registers[place.register] = words[0] if words else "results"
             else:
                 stack[place.offset] = words[0] if words else "results"
-        left = Machine(binary, registers, {"results": bytes(64)}, stack=stack).run()
+        left = Interpreter(binary, registers, {"results": bytes(64)}, stack=stack).run()
         for lane, words in enumerate(lanes):
             got = []
             for result in task.results:

@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from setwise.analysis.exports.request import ExportRequest, files_of, kernels_of
+from setwise.analysis.exports.export_request import ExportRequest, files_of, kernels_of
 from setwise.codegen.catalogue import find
 from setwise.codegen.export.formats import FORMATS
 

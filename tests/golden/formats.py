@@ -14,8 +14,8 @@ from typing import Annotated, Any, Literal, NotRequired, Union, get_args, get_or
 
 from msgspec import Struct, UnsetType
 
+from setwise.analysis.exports.export_request import ExportRequest
 from setwise.analysis.exports.metadata import Digest, FileName, SourceName
-from setwise.analysis.exports.request import ExportRequest
 from setwise.analysis.report.figures import Measurements
 
 FILE = Path(__file__).parents[2] / "docs" / "formats.md"

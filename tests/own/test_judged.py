@@ -18,7 +18,7 @@ import pytest
 
 from setwise.analysis.code.binary import binary_of
 from setwise.analysis.proof.prover import Prover
-from setwise.analysis.run.cases import few_cases
+from setwise.analysis.run.inputs import few_cases
 from setwise.analysis.semantics.domains import Integers
 from setwise.analysis.spec.contracts import task_for, task_of
 from setwise.analysis.spec.evaluator import evaluate

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from setwise.codegen.export.sources.expressions import EXPRESSIONS
+from setwise.codegen.export.sources.expression_templates import EXPRESSIONS
 from setwise.codegen.export.sources.language import Language, Unsaid
 from setwise.codegen.ir.values import Value
 from setwise.codegen.targets.table import Target

@@ -9,7 +9,7 @@ from setwise.codegen.export.banner import head
 from setwise.codegen.export.order import Order
 from setwise.codegen.export.prototypes import returns
 from setwise.codegen.export.sources.dispatch import Choice, boards, choices, documentation, usage
-from setwise.codegen.export.sources.expressions import EXPRESSIONS
+from setwise.codegen.export.sources.expression_templates import EXPRESSIONS
 from setwise.codegen.export.sources.language import Language, Unsaid, commented, folded, indented
 from setwise.codegen.export.sources.source import body
 from setwise.codegen.ir.values import Value

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import ClassVar
 
 from setwise.codegen.export.prototypes import VECTORS
-from setwise.codegen.export.sources.expressions import EXPRESSIONS
+from setwise.codegen.export.sources.expression_templates import EXPRESSIONS
 from setwise.codegen.ir.values import Condition, Value
 
 INDENT = "    "

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from setwise.analysis.bench.compilers import Compiled
 from setwise.analysis.proof.prover import Prover
-from setwise.analysis.run.cases import make_cases
 from setwise.analysis.run.check import Outcome, check
+from setwise.analysis.run.inputs import make_cases
 from setwise.analysis.spec.contracts import task_of
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.run.call import runner

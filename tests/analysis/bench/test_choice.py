@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from setwise.analysis.bench import choice
-from setwise.analysis.bench.choice import TIMED, Timed, kernel_for, score
+from setwise.analysis.bench.choice import TIMED, TimedVariant, kernel_for, score
 from setwise.analysis.cost.processors import PROCESSORS, UnknownCost, processor
 from setwise.codegen.catalogue import find
 from setwise.codegen.lower import lower
@@ -44,7 +44,7 @@ def test_a_row_is_taken_before_any_bound(monkeypatch: pytest.MonkeyPatch) -> Non
     south = find("kogge-stone.attacks.sout")
     usual = kernel_for("latency", processor("zen4"), south, ("bmi2",), "sysv", None)
     other = next(kernel for kernel in enumerate_variants(south, "bmi2") if kernel.code != usual.code)
-    row = Timed(south.name, "bmi2", "latency", other.variant or "size", "zen5", "", "", 9.0)
+    row = TimedVariant(south.name, "bmi2", "latency", other.variant or "size", "zen5", "", "", 9.0)
     monkeypatch.setattr(choice, "TIMED", (row,))
     for on, taken in ((None, other), (processor("zen5"), other), (processor("zen4"), usual)):
         assert kernel_for("latency", on, south, ("bmi2",), "sysv", None).code == taken.code

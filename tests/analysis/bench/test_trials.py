@@ -10,7 +10,7 @@ import pytest
 from setwise.analysis.bench import trials
 from setwise.analysis.bench.trials import (
     Measurand,
-    Refusal,
+    NoisyMeasurement,
     Sections,
     Timing,
     TrialBlock,
@@ -114,7 +114,9 @@ def test_the_median_and_the_tenth_percentile_of_all_blocks() -> None:
 def test_too_few_processes_and_nothing_is_said(quiet: int) -> None:
     full, none = blocks(*[10.0] * 9), blocks(*[None] * 9)
     said = summary(MEASURAND, [full] * quiet + [none] * (5 - quiet))
-    assert said == Refusal(MEASURAND, "too few of 1440 trials were undisturbed", quiet * 270 + (5 - quiet) * 45, 1440)
+    assert said == NoisyMeasurement(
+        MEASURAND, "too few of 1440 trials were undisturbed", quiet * 270 + (5 - quiet) * 45, 1440
+    )
 
 
 def test_processes_that_disagree_say_nothing() -> None:
@@ -123,5 +125,5 @@ def test_processes_that_disagree_say_nothing() -> None:
     rest = [blocks(*[10.0] * 9)] * 4
     assert isinstance(summary(MEASURAND, [*rest, blocks(*[near] * 9)]), Timing)
     said = summary(MEASURAND, [*rest, blocks(*[far] * 9)])
-    assert isinstance(said, Refusal)
+    assert isinstance(said, NoisyMeasurement)
     assert said.reason == f"the processes disagree, 10.00 to {far:.2f} cycles"

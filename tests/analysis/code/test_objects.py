@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from setwise.analysis.code.objects import ObjectError, functions, load
-from setwise.analysis.run.steps import Machine
+from setwise.analysis.run.interpreter import Interpreter
 from tests.conftest import require_tool
 
 C = """
@@ -44,7 +44,7 @@ def compiled(folder: Path, *flags: str, compiler: str = "gcc", suffix: str = "o"
 
 
 def result(path: Path, symbol: str, *words: int) -> int:
-    return Machine(load(path, symbol), dict(zip(("rdi", "rsi"), words, strict=False))).run().registers["rax"]
+    return Interpreter(load(path, symbol), dict(zip(("rdi", "rsi"), words, strict=False))).run().registers["rax"]
 
 
 WHOLE = "-fno-reorder-blocks-and-partition"

@@ -15,9 +15,9 @@ from setwise.analysis.bench import benchmark
 from setwise.analysis.bench import trials as measure
 from setwise.analysis.bench.bench import BenchJob, bench, run_by_turns
 from setwise.analysis.bench.compilers import Compiled, Compiler
-from setwise.analysis.bench.quiet import QuietCore
+from setwise.analysis.bench.core_selection import QuietCore
 from setwise.analysis.bench.subjects import Subject, arguments_for, subject, timing_loop
-from setwise.analysis.bench.trials import Measurand, Refusal, Timing, TrialBlock
+from setwise.analysis.bench.trials import Measurand, NoisyMeasurement, Timing, TrialBlock
 from setwise.analysis.code.decode import Binary
 from setwise.analysis.commands import main
 from setwise.codegen.catalogue import find
@@ -145,13 +145,13 @@ def fake(monkeypatch: pytest.MonkeyPatch, figures: dict[tuple[str, str], float |
 
     def bench(
         subjects: Sequence[Subject], modes: Sequence[Mode], patience: float, report: Any
-    ) -> list[Timing | Refusal]:
+    ) -> list[Timing | NoisyMeasurement]:
         asked.extend(subjects)
-        made: list[Timing | Refusal] = []
+        made: list[Timing | NoisyMeasurement] = []
         for measurand in (one.measurand(mode) for one in subjects for mode in one.modes if mode in modes):
             figure = (figures or {}).get((measurand.maker, measurand.mode), 14.0)
             if figure is None:
-                made.append(Refusal(measurand, "too few of 960 trials were undisturbed", 17, 960))
+                made.append(NoisyMeasurement(measurand, "too few of 960 trials were undisturbed", 17, 960))
             else:
                 made.append(Timing(measurand, figure, figure - 0.125, 0.004, 120, 5, 900, 1000))
         return made

@@ -9,8 +9,8 @@ import pytest
 from setwise.analysis.code.binary import binary_of
 from setwise.analysis.commands.main import main
 from setwise.analysis.proof.prover import Prover
-from setwise.analysis.run.cases import make_cases
 from setwise.analysis.run.check import check
+from setwise.analysis.run.inputs import make_cases
 from setwise.analysis.spec.contracts import task_of
 from setwise.codegen.catalogue import find
 from setwise.codegen.run.call import runner

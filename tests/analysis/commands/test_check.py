@@ -19,7 +19,7 @@ from tests.conftest import require_tool
 
 def test_check_without_numpy(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "setwise.analysis.commands.check", raising=False)
-    monkeypatch.delitem(sys.modules, "setwise.analysis.run.cases", raising=False)
+    monkeypatch.delitem(sys.modules, "setwise.analysis.run.inputs", raising=False)
     monkeypatch.delitem(sys.modules, "setwise.analysis.run.check", raising=False)
     monkeypatch.setitem(sys.modules, "numpy", None)
     assert complaint(capsys, "check", DUMB7) == "setwise check: NumPy is not installed: pip install numpy\n"

@@ -14,8 +14,8 @@ from setwise.analysis.code.binary import binary_of
 from setwise.analysis.cost.processors import processor
 from setwise.analysis.pictures import svg as pictures
 from setwise.analysis.pictures.boards import CELL, slow_motion, strips_of_boards
+from setwise.analysis.pictures.dependence_graph import DependencePicture, dependences, graph
 from setwise.analysis.pictures.drawing import Panel, Strip
-from setwise.analysis.pictures.graph import Graph, dependences, graph
 from setwise.analysis.pictures.network import prefix_network
 from setwise.analysis.pictures.slow_motion import EMPTY, SLIDERS, TracedFill, fill, strips
 from setwise.analysis.pictures.svg import BLUE, INK, OCHRE
@@ -27,7 +27,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 ON = processor("zen5")
 
 
-def of(name: str, isa: str) -> Graph:
+def of(name: str, isa: str) -> DependencePicture:
     kernel = lower(find(name), isa, "sysv")
     return graph(name, binary_of(kernel), task_of(kernel), ON)
 
@@ -159,7 +159,7 @@ def test_the_network_floods_as_the_fills_do(blocker: int) -> None:
 
 
 @pytest.mark.parametrize("shown", GRAPHS, ids=lambda each: each.heading)
-def test_instructions_lie_below_all_that_they_wait_for_and_apart_from_every_line(shown: Graph) -> None:
+def test_instructions_lie_below_all_that_they_wait_for_and_apart_from_every_line(shown: DependencePicture) -> None:
     root = ElementTree.fromstring(dependences([shown], ON))
     rectangles = [
         [float(each.get(part, "0")) for part in ("x", "y", "width", "height")] for each in root.iter(f"{SVG}rect")

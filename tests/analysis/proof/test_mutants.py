@@ -12,8 +12,8 @@ from setwise.analysis.code.binary import binary_of
 from setwise.analysis.code.decode import Binary, features
 from setwise.analysis.proof.certificate import Certificate
 from setwise.analysis.proof.prover import Prover
-from setwise.analysis.run.cases import Cases, make_cases
 from setwise.analysis.run.check import check as check_natively
+from setwise.analysis.run.inputs import Cases, make_cases
 from setwise.analysis.spec.contracts import task_of
 from setwise.analysis.workers import Workers
 from setwise.codegen.catalogue import catalogue, find

@@ -26,7 +26,7 @@ from setwise.analysis.proof.path_state import (
 )
 from setwise.analysis.proof.pointers import Addresses, Pointer
 from setwise.analysis.proof.prover import Prover
-from setwise.analysis.semantics.state import State
+from setwise.analysis.semantics.state import MachineState
 from setwise.analysis.spec.contracts import task_of
 from setwise.codegen.catalogue import find
 from setwise.codegen.lower import lower
@@ -38,7 +38,7 @@ require_module("bitwuzla")
 BATCH = "kogge-stone.attacks.nort.batch"
 
 
-def entry(name: str = BATCH) -> State:
+def entry(name: str = BATCH) -> MachineState:
     """The state at the entry of a routine."""
     domain, task = Addresses(), task_of(lower(find(name), "x86-64", "sysv"))
     case = Case((), count=domain.variable("n", 64), apart=False)
@@ -48,12 +48,12 @@ def entry(name: str = BATCH) -> State:
     return state
 
 
-def space(state: State) -> Space:
+def space(state: MachineState) -> Space:
     assert isinstance(state.memory, Space)
     return state.memory
 
 
-def arrays(state: State) -> Arrays:
+def arrays(state: MachineState) -> Arrays:
     found = space(state).arrays
     assert found is not None
     return found
@@ -77,7 +77,7 @@ def test_a_copy_is_the_same_and_apart() -> None:
     assert not space(state).facts
 
 
-@pytest.mark.parametrize("name", [each.name for each in fields(State)])
+@pytest.mark.parametrize("name", [each.name for each in fields(MachineState)])
 def test_every_field_of_a_state_is_compared(name: str) -> None:
     before, after = entry(), entry()
     after = fork(before)

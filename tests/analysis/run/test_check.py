@@ -13,10 +13,10 @@ import pytest
 
 from setwise.analysis import api
 from setwise.analysis.parallel import in_processes
-from setwise.analysis.run.cases import RANDOM_BOARDS, Cases, make_cases
 from setwise.analysis.run.check import Outcome, check
 from setwise.analysis.run.checks import check_kernels
 from setwise.analysis.run.emulation import EmulatedCode
+from setwise.analysis.run.inputs import RANDOM_BOARDS, Cases, make_cases
 from setwise.analysis.spec import raywalk
 from setwise.codegen.catalogue import catalogue, find
 from setwise.codegen.ir.routine import Contract, Parameter, Routine
@@ -428,7 +428,7 @@ def test_the_whole_catalogue_passes_on_other_boards_in_bochs(
 ) -> None:
     """Every instruction set, on random boards and lines that no other test draws."""
     require_tool("bochs")
-    monkeypatch.setattr("setwise.analysis.run.cases.SEED", seed)
+    monkeypatch.setattr("setwise.analysis.run.inputs.SEED", seed)
     routines = [routine for routine in catalogue().values() if routine.family == family]
     judged = list(check_kernels(api.requests(routines, None, None), on=processor("tiger-lake")))
     assert judged

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from setwise.analysis.parallel import in_processes
-from setwise.analysis.run.cases import Cases, make_cases
 from setwise.analysis.run.checks import check_kernels
+from setwise.analysis.run.inputs import Cases, make_cases
 from setwise.analysis.spec import raywalk
 from setwise.codegen.catalogue import catalogue, find
 from setwise.codegen.numbering import BIG_ENDIAN_FILES

@@ -11,9 +11,9 @@ import pytest
 from setwise.analysis.code.binary import binary_of
 from setwise.analysis.code.decode import Binary
 from setwise.analysis.commands.main import main
-from setwise.analysis.run.cases import make_cases
 from setwise.analysis.run.check import Outcome
 from setwise.analysis.run.emulation import EmulatedCode, check_emulated
+from setwise.analysis.run.inputs import make_cases
 from setwise.codegen.catalogue import find
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower

@@ -10,12 +10,12 @@ import pytest
 from setwise.analysis.code.binary import binary_of
 from setwise.analysis.code.decode import Binary, DecodeError, decode
 from setwise.analysis.proof.prover import Prover
-from setwise.analysis.search.candidates import Trials
 from setwise.analysis.search.forms import SearchError
 from setwise.analysis.search.lift import lift
 from setwise.analysis.search.lowering import binary_of_code, shortest
 from setwise.analysis.search.search import Improvement, SearchSession, length, refusal, run_session, search
 from setwise.analysis.search.subject import SearchSubject, instruction_set
+from setwise.analysis.search.substitutes import Trials
 from setwise.analysis.spec.contracts import task_of
 from setwise.codegen.catalogue import find
 from setwise.codegen.lower import lower

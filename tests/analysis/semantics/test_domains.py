@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from setwise.analysis.code.decode import Decoded, decode, signed
 from setwise.analysis.semantics.domains import Bits, BitVectors, Domain, Integers
-from setwise.analysis.semantics.state import AddressSpace, Flag, State
+from setwise.analysis.semantics.state import AddressSpace, Flag, MachineState
 from setwise.analysis.semantics.table import execute
 from tests.analysis.listings import assemble
 from tests.analysis.semantics.forms import forms
@@ -103,12 +103,12 @@ class Memory(AddressSpace):
         self.stored[address, bits] = value
 
 
-def states(seed: str) -> tuple[State, State, Solver]:
+def states(seed: str) -> tuple[MachineState, MachineState, Solver]:
     """The same state over integers, and over terms."""
     chance, solver = random.Random(seed), Solver()
     content = chance.randbytes(8192)
-    integers = State(Integers(), Memory(content, None))
-    terms = State(solver.domain, Memory(content, solver))
+    integers = MachineState(Integers(), Memory(content, None))
+    terms = MachineState(solver.domain, Memory(content, solver))
 
     def words() -> Iterator[int]:
         while True:
@@ -136,7 +136,7 @@ def constant(value: Bits) -> Flag:
     return lambda: value
 
 
-def outcome(state: State, flags: frozenset[str]) -> dict[str, Bits]:
+def outcome(state: MachineState, flags: frozenset[str]) -> dict[str, Bits]:
     """All that the state holds, by place."""
     found = dict(state.registers)
     found |= {f"{name}.{place}": lane for name, lanes in state.vectors.items() for place, lane in enumerate(lanes)}
@@ -151,7 +151,7 @@ def test_instructions_on_terms(part: int) -> None:
         compare(instruction, integers, terms, solver)
 
 
-def compare(instruction: Decoded, integers: State, terms: State, solver: Solver) -> None:
+def compare(instruction: Decoded, integers: MachineState, terms: MachineState, solver: Solver) -> None:
     execute(instruction, integers)
     execute(instruction, terms)
     both = frozenset(name for name, flag in integers.flags.items() if flag is not None)

@@ -17,9 +17,9 @@ import pytest
 
 from setwise.analysis.code.decode import Decoded, DecodeError, decode
 from setwise.analysis.run.emulation import FAULTS, Fault, fault_of
-from setwise.analysis.run.steps import MemoryRange, MemoryRanges
+from setwise.analysis.run.interpreter import MemoryRange, MemoryRanges
 from setwise.analysis.semantics.domains import Integers
-from setwise.analysis.semantics.state import Flag, State
+from setwise.analysis.semantics.state import Flag, MachineState
 from setwise.analysis.semantics.table import FOLLOWED, TABLE, UnknownInstructionError, execute
 from tests.analysis.listings import assemble
 from tests.analysis.semantics.encodings import FLOW, every
@@ -129,17 +129,17 @@ def constant(value: int) -> Flag:
     return lambda: value
 
 
-def begun(machine: Machine, tried: Trial) -> tuple[State, MemoryRange]:
+def begun(machine: Machine, tried: Trial) -> tuple[MachineState, MemoryRange]:
     """The state that a trial begins with, as the semantics see it, and its memory."""
     given, region = tried.given, MemoryRange("memory", machine.memory, bytearray(tried.memory))
-    state = State(Integers(), MemoryRanges([region]))
+    state = MachineState(Integers(), MemoryRanges([region]))
     state.registers = dict(zip(GENERAL, given.general, strict=True)) | {f"k{n}": k for n, k in enumerate(given.masks)}
     state.vectors = {f"zmm{number}": vector for number, vector in enumerate(given.vectors)}
     state.flags = {name: constant(given.flags >> place & 1) for name, place in FLAGS.items()}
     return state, region
 
 
-def stepped(code: Sequence[Decoded], state: State) -> None:
+def stepped(code: Sequence[Decoded], state: MachineState) -> None:
     """Executes a program by our semantics, up to its end."""
     at, offset = {instruction.offset - code[0].offset: instruction for instruction in code}, 0
     while offset in at:

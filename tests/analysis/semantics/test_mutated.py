@@ -17,7 +17,7 @@ import pytest
 from setwise.analysis.code.decode import Decoded, Imm, Reg
 from setwise.analysis.semantics import table
 from setwise.analysis.semantics.parts import Meaning
-from setwise.analysis.semantics.state import Goto, Operation
+from setwise.analysis.semantics.state import Execution, Goto
 from setwise.analysis.semantics.table import TABLE, execute
 from tests.analysis.semantics.machines import FLAGS, After, Trial
 from tests.analysis.semantics.test_machines import (
@@ -32,10 +32,10 @@ from tests.analysis.semantics.test_machines import (
 from tests.conftest import require_tool
 
 ROUNDS = range(2)
-Break = Callable[[Meaning, Operation], Goto | None]
+Break = Callable[[Meaning, Execution], Goto | None]
 
 
-def inverted(flag: str, meaning: Meaning, x: Operation) -> Goto | None:
+def inverted(flag: str, meaning: Meaning, x: Execution) -> Goto | None:
     """The flag that it gives is the other."""
     before, goto = x.state.flags.get(flag), meaning(x)
     given = x.state.flags.get(flag)
@@ -44,7 +44,7 @@ def inverted(flag: str, meaning: Meaning, x: Operation) -> Goto | None:
     return goto
 
 
-def kept(flag: str, meaning: Meaning, x: Operation) -> Goto | None:
+def kept(flag: str, meaning: Meaning, x: Execution) -> Goto | None:
     """The flag is left as it was, if it is not undefined."""
     before, goto = x.state.flags.get(flag), meaning(x)
     if x.state.flags.get(flag) is not None:
@@ -52,7 +52,7 @@ def kept(flag: str, meaning: Meaning, x: Operation) -> Goto | None:
     return goto
 
 
-def upper_half_kept(meaning: Meaning, x: Operation) -> Goto | None:
+def upper_half_kept(meaning: Meaning, x: Execution) -> Goto | None:
     """A register that is written has its upper 32 bits from before."""
     before = dict(x.state.registers)
     goto = meaning(x)
@@ -61,7 +61,7 @@ def upper_half_kept(meaning: Meaning, x: Operation) -> Goto | None:
     return goto
 
 
-def upper_half_cleared(meaning: Meaning, x: Operation) -> Goto | None:
+def upper_half_cleared(meaning: Meaning, x: Execution) -> Goto | None:
     """A register that is written loses its upper 32 bits."""
     before = dict(x.state.registers)
     goto = meaning(x)
@@ -71,7 +71,7 @@ def upper_half_cleared(meaning: Meaning, x: Operation) -> Goto | None:
     return goto
 
 
-def lanes_above_changed(meaning: Meaning, x: Operation) -> Goto | None:
+def lanes_above_changed(meaning: Meaning, x: Execution) -> Goto | None:
     """Of a vector register that is written the lanes above are kept where they are cleared, and the other way."""
     before = dict(x.state.vectors)
     goto = meaning(x)
@@ -82,7 +82,7 @@ def lanes_above_changed(meaning: Meaning, x: Operation) -> Goto | None:
     return goto
 
 
-def lowest_bit_changed(meaning: Meaning, x: Operation) -> Goto | None:
+def lowest_bit_changed(meaning: Meaning, x: Execution) -> Goto | None:
     """The lowest bit of what it writes to a register is the other."""
     registers, vectors = dict(x.state.registers), dict(x.state.vectors)
     goto = meaning(x)
@@ -95,12 +95,12 @@ def lowest_bit_changed(meaning: Meaning, x: Operation) -> Goto | None:
     return goto
 
 
-def nothing(meaning: Meaning, x: Operation) -> Goto | None:
+def nothing(meaning: Meaning, x: Execution) -> Goto | None:
     """It does nothing."""
     return None
 
 
-def sources_exchanged(meaning: Meaning, x: Operation) -> Goto | None:
+def sources_exchanged(meaning: Meaning, x: Execution) -> Goto | None:
     """The last two operands that are registers of one kind are exchanged."""
     operands = list(x.instruction.operands)
     registers = [place for place, one in enumerate(operands) if isinstance(one, Reg)]
@@ -113,26 +113,26 @@ def sources_exchanged(meaning: Meaning, x: Operation) -> Goto | None:
         return meaning(x)
     one, other = pairs[-1]
     operands[one], operands[other] = operands[other], operands[one]
-    return meaning(Operation(replace(x.instruction, operands=tuple(operands)), x.state))
+    return meaning(Execution(replace(x.instruction, operands=tuple(operands)), x.state))
 
 
-def number_masked(bits: int, meaning: Meaning, x: Operation) -> Goto | None:
+def number_masked(bits: int, meaning: Meaning, x: Execution) -> Goto | None:
     """A number that is its last operand has so many bits."""
     last = x.instruction.operands[-1] if x.instruction.operands else None
     if not isinstance(last, Imm):
         return meaning(x)
     operands = (*x.instruction.operands[:-1], Imm(last.value & ((1 << bits) - 1)))
-    return meaning(Operation(replace(x.instruction, operands=operands), x.state))
+    return meaning(Execution(replace(x.instruction, operands=operands), x.state))
 
 
-def mask_ignored(meaning: Meaning, x: Operation) -> Goto | None:
+def mask_ignored(meaning: Meaning, x: Execution) -> Goto | None:
     """All elements are written, whatever the mask says."""
-    return meaning(Operation(replace(x.instruction, mask=None, zeroing=False), x.state))
+    return meaning(Execution(replace(x.instruction, mask=None, zeroing=False), x.state))
 
 
-def merged(meaning: Meaning, x: Operation) -> Goto | None:
+def merged(meaning: Meaning, x: Execution) -> Goto | None:
     """A mask that zeroes merges."""
-    return meaning(Operation(replace(x.instruction, zeroing=False), x.state))
+    return meaning(Execution(replace(x.instruction, zeroing=False), x.state))
 
 
 BREAKS: Mapping[str, Break] = {

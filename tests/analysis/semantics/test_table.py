@@ -6,18 +6,18 @@ import iced_x86
 import pytest
 
 from setwise.analysis.code.decode import Binary, DecodeError, decode
-from setwise.analysis.run.steps import Machine, MemoryRanges, Start
+from setwise.analysis.run.interpreter import Interpreter, MemoryRanges, Start
 from setwise.analysis.semantics import bits, general, permute, vector
 from setwise.analysis.semantics import lanes as semantics_lanes
 from setwise.analysis.semantics.domains import Bits, Integers
 from setwise.analysis.semantics.parts import Meaning
-from setwise.analysis.semantics.table import TABLE, SemanticsError, State, UnknownInstructionError, execute
+from setwise.analysis.semantics.table import TABLE, MachineState, SemanticsError, UnknownInstructionError, execute
 from tests.analysis.listings import assemble
 
 
 def rax(source: str, **registers: Start) -> int:
     """rax after these instructions and a ret."""
-    return Machine(Binary(assemble(source + "; ret")), registers).run().registers["rax"]
+    return Interpreter(Binary(assemble(source + "; ret")), registers).run().registers["rax"]
 
 
 def test_calls_and_jumps() -> None:
@@ -31,11 +31,11 @@ def test_jump_tables(place: int, result: int) -> None:
     text = assemble("lea rdx,[rip+57]; movsxd rax,[rdx+rcx*4]; add rax,rdx; jmp rax; mov eax,5; ret; mov eax,6; ret")
     starts = [instruction.offset for instruction in decode(text) if instruction.mnemonic == "mov"]
     data = b"".join((start - 64).to_bytes(4, "little", signed=True) for start in starts)
-    assert Machine(Binary(text, data, 64), {"rcx": place}).run().registers["rax"] == result
+    assert Interpreter(Binary(text, data, 64), {"rcx": place}).run().registers["rax"] == result
 
 
-def one(source: str, state: State | None = None) -> None:
-    execute(decode(assemble(source))[0], state or Machine(Binary(b"\xc3")).state)
+def one(source: str, state: MachineState | None = None) -> None:
+    execute(decode(assemble(source))[0], state or Interpreter(Binary(b"\xc3")).state)
 
 
 def test_what_has_no_semantics_is_named() -> None:
@@ -56,7 +56,7 @@ def test_what_has_no_semantics_is_named() -> None:
 )  # fmt: skip
 def test_an_encoding_that_is_not_followed_is_named(raw: str) -> None:
     with pytest.raises((UnknownInstructionError, DecodeError), match=r"no semantics for '.+' at|no instruction at"):
-        execute(decode(bytes.fromhex(raw))[0], Machine(Binary(b"\xc3")).state)
+        execute(decode(bytes.fromhex(raw))[0], Interpreter(Binary(b"\xc3")).state)
 
 
 class Asked(Integers):
@@ -85,7 +85,7 @@ class Asked(Integers):
     ],
 )
 def test_an_undefined_flag_is_some_bit(source: str, number: int) -> None:
-    machine = Machine(Binary(assemble(source + "; ret")), {"rcx": 0})
+    machine = Interpreter(Binary(assemble(source + "; ret")), {"rcx": 0})
     machine.state.domain = domain = Asked()
     machine.run()
     assert domain.number == number
@@ -95,27 +95,27 @@ def test_alignment() -> None:
     memory = {"b": bytes(64)}
     for source in ("pand xmm0,[rdi]", "movdqa xmm0,[rdi]", "vmovdqa ymm0,[rdi+8]", "movaps [rdi],xmm0"):
         with pytest.raises(SemanticsError, match=r"needs an address that is a multiple of (16|32)"):
-            Machine(Binary(assemble(source + "; ret")), {"rdi": "b"}, memory).run()
+            Interpreter(Binary(assemble(source + "; ret")), {"rdi": "b"}, memory).run()
     for source in ("pand xmm0,[rdi+8]", "movdqu xmm0,[rdi]", "vpand ymm0,ymm0,[rdi]", "movq xmm0,[rdi]"):
-        Machine(Binary(assemble(source + "; ret")), {"rdi": "b"}, memory).run()
+        Interpreter(Binary(assemble(source + "; ret")), {"rdi": "b"}, memory).run()
 
 
 def test_registers_without_a_value() -> None:
-    state = State(Integers(), MemoryRanges())
+    state = MachineState(Integers(), MemoryRanges())
     with pytest.raises(SemanticsError, match="reads rcx, which has no value"):
         one("mov rax,rcx", state)
     with pytest.raises(SemanticsError, match="reads xmm1, which has no value"):
         one("movdqa xmm0,xmm1", state)
-    one("xor eax,eax; ", Machine(Binary(b"\xc3")).state)
+    one("xor eax,eax; ", Interpreter(Binary(b"\xc3")).state)
 
 
 def test_masked_out_elements_are_not_touched() -> None:
     memory = {"b": bytes(range(1, 25))}
     code = Binary(assemble("vmovdqu64 zmm0{k1}{z},[rdi]; vmovdqu64 [rdi]{k2},zmm0; ret"))
-    trace = Machine(code, {"rdi": "b", "k1": 0b110, "k2": 0b100}, memory).run()
+    trace = Interpreter(code, {"rdi": "b", "k1": 0b110, "k2": 0b100}, memory).run()
     assert trace.vectors["zmm0"][:3] == (0, 0x100F0E0D0C0B0A09, 0x1817161514131211)
     with pytest.raises(SemanticsError, match="reads 8 bytes"):
-        Machine(code, {"rdi": "b", "k1": 0b1000, "k2": 0}, memory).run()
+        Interpreter(code, {"rdi": "b", "k1": 0b1000, "k2": 0}, memory).run()
 
 
 def test_every_name_is_an_instruction() -> None:

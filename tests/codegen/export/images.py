@@ -13,8 +13,8 @@ from typing import Any
 
 from setwise.analysis.code.decode import Binary
 from setwise.analysis.proof.prover import Prover
-from setwise.analysis.run.cases import make_cases
 from setwise.analysis.run.check import Outcome, check
+from setwise.analysis.run.inputs import make_cases
 from setwise.analysis.spec.contracts import task_of
 from setwise.codegen.assemble import assemble
 from setwise.codegen.kernel import Kernel

@@ -14,7 +14,7 @@ import pytest
 from setwise.analysis.code.binary import binary_of
 from setwise.analysis.code.count import count
 from setwise.analysis.run.caller import Caller
-from setwise.analysis.run.steps import executed_counts
+from setwise.analysis.run.interpreter import executed_counts
 from setwise.analysis.spec.contracts import task_of
 from setwise.analysis.spec.raywalk import ALL, SETS, attacks, from_square, occluded
 from setwise.codegen.board import DIRECTIONS

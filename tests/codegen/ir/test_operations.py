@@ -7,7 +7,7 @@ import random
 import pytest
 
 from setwise.codegen.export.sources.c import _C
-from setwise.codegen.export.sources.expressions import EXPRESSIONS
+from setwise.codegen.export.sources.expression_templates import EXPRESSIONS
 from setwise.codegen.export.sources.language import Language, Unsaid
 from setwise.codegen.export.sources.rust import _Rust
 from setwise.codegen.export.sources.zig import _Zig

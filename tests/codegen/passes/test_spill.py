@@ -12,7 +12,7 @@ import pytest
 
 from setwise.analysis.code.binary import binary_of
 from setwise.analysis.run.caller import Caller
-from setwise.analysis.run.steps import Machine
+from setwise.analysis.run.interpreter import Interpreter
 from setwise.analysis.spec.contracts import task_of
 from setwise.codegen.ir.control import at_least, below, nonzero, repeat, switch, table, when, while_
 from setwise.codegen.ir.layout import Layout
@@ -64,7 +64,7 @@ def check(describe: Description, boards: int, isa: str, abi: str, lanes: int = 1
         trace = caller.trace(given)
         expected = [result.number for result in describe(*map(constant, given))]
         assert caller.results(trace) == tuple((number,) * lanes for number in expected)
-        before = Machine(caller.binary).state
+        before = Interpreter(caller.binary).state
         for register in kernel.convention.saved:
             assert trace.registers[register.name] == before.registers[register.name]
         for number in kernel.convention.saved_vectors:

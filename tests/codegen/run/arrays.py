@@ -16,7 +16,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from setwise.analysis.run.cases import Cases, make_cases
+from setwise.analysis.run.inputs import Cases, make_cases
 from setwise.codegen.catalogue import catalogue, find
 from setwise.codegen.run.call import is_batch, missing
 from setwise.codegen.run.function import Function, function

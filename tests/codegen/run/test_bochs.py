@@ -14,7 +14,7 @@ import pytest
 from setwise.codegen.assemble import assemble
 from setwise.codegen.machine.code import Code, Instruction, general
 from setwise.codegen.run import cpu
-from setwise.codegen.run.bochs import PROCESSORS, NoBochs, Processor, boot, processor, ready, usual
+from setwise.codegen.run.bochs import PROCESSORS, EmulatedProcessor, NoBochs, boot, processor, ready, usual
 from setwise.codegen.run.boot import Aftermath, Full, Image
 from tests.conftest import require_tool
 
@@ -23,7 +23,7 @@ FOREVER = bytes.fromhex("ebfe")
 ICE_LAKE = processor("ice-lake")
 
 
-def booted(image: Image, on: Processor = ICE_LAKE, seconds: float = 60) -> Aftermath:
+def booted(image: Image, on: EmulatedProcessor = ICE_LAKE, seconds: float = 60) -> Aftermath:
     require_tool("bochs")
     return boot(image, on, seconds)
 
@@ -37,7 +37,7 @@ def calls(*codes: str | bytes) -> Aftermath:
 
 
 @pytest.mark.parametrize("on", PROCESSORS.values(), ids=PROCESSORS)
-def test_a_processor_has_the_features_that_its_cpuid_says(on: Processor) -> None:
+def test_a_processor_has_the_features_that_its_cpuid_says(on: EmulatedProcessor) -> None:
     image = Image()
     cpuid = image.code(assemble(cpu._cpuid(windows=False), "iced").image)
     xgetbv = image.code(assemble(cpu._xgetbv(), "iced").image)

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from setwise.analysis.code.decode import Binary
 from setwise.analysis.code.objects import load_all
-from setwise.analysis.run.cases import Cases, make_cases
 from setwise.analysis.run.check import check
 from setwise.analysis.run.emulation import EmulatedCode, check_emulated
+from setwise.analysis.run.inputs import Cases, make_cases
 from setwise.codegen.export.names import symbol
 from setwise.codegen.export.sources import c, rust, zig
 from setwise.codegen.ir.routine import Contract

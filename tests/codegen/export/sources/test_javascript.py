@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from setwise.analysis.exports.facts import facts_of
-from setwise.analysis.run.cases import few_cases
+from setwise.analysis.run.inputs import few_cases
 from setwise.codegen.catalogue import catalogue
 from setwise.codegen.export.order import Order
 from setwise.codegen.export.sources import javascript

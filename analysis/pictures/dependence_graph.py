@@ -38,7 +38,7 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
-class Graph:
+class DependencePicture:
     """Nodes, each behind all that it waits for; `path` is the critical path through them."""
 
     heading: str
@@ -47,7 +47,7 @@ class Graph:
     path: Sequence[int]
 
 
-def graph(heading: str, binary: Binary, task: Task, on: Processor) -> Graph:
+def graph(heading: str, binary: Binary, task: Task, on: Processor) -> DependencePicture:
     """Return the dependence graph of a kernel without branches: its arguments, its instructions, its one result."""
     decoded = decode(binary.text)[:-1]
     bounds = cost(decoded, on)
@@ -66,10 +66,10 @@ def graph(heading: str, binary: Binary, task: Task, on: Processor) -> Graph:
     entry = [at_entry[name] for name in latest if name in at_entry][:1]
     nodes.append(Node(task.results[0].name, "value", (path[-1],)))
     below = f"{counted(len(decoded), 'instruction')}; the result after {bounds.latency:g} cycles at least"
-    return Graph(heading, below, nodes, (*entry, *path, len(nodes) - 1))
+    return DependencePicture(heading, below, nodes, (*entry, *path, len(nodes) - 1))
 
 
-def dependences(graphs: Sequence[Graph], on: Processor) -> str:
+def dependences(graphs: Sequence[DependencePicture], on: Processor) -> str:
     """Draw graphs of one processor next to each other, each with its heading and a line below that."""
     x, height = 0.0, 0.0
     marks: list[str] = []
@@ -93,7 +93,7 @@ def dependences(graphs: Sequence[Graph], on: Processor) -> str:
     return svg.picture("Dependence graphs", below, drawing, described)
 
 
-def _drawn(shown: Graph) -> Drawing:
+def _drawn(shown: DependencePicture) -> Drawing:
     layers, chains = _layered(shown.nodes)
     widths = {at: _width(shown.nodes[at]) if at < len(shown.nodes) else 8.0 for layer in layers for at in layer}
     level = {at: depth for depth, layer in enumerate(layers) for at in layer}

@@ -10,7 +10,7 @@ from setwise.analysis.code.count import Counts, tally
 from setwise.analysis.code.decode import Binary, Decoded, Reg, decode
 from setwise.analysis.semantics.domains import Integers
 from setwise.analysis.semantics.state import GENERAL, MASKS, VECTORS, AddressSpace
-from setwise.analysis.semantics.table import SemanticsError, State, execute
+from setwise.analysis.semantics.table import MachineState, SemanticsError, execute
 
 CODE = 0x0040_0000
 STACK = 0x7FFF_0000_0000
@@ -109,7 +109,7 @@ class MemoryRanges(AddressSpace):
         )
 
 
-class Machine:
+class Interpreter:
     """Code, its memory and its registers, to be stepped.
 
     `registers` gives the registers' values at entry by name (rdi, ecx, xmm2, k1): integers, for vector registers also
@@ -119,7 +119,7 @@ class Machine:
     on the stack by their offset from rsp at entry, as registers are given. `rsp` is where the return address lies, and
     `above` how many bytes there are from there up. `code` is where the code's first byte lies.
 
-    >>> trace = Machine(Binary(bytes.fromhex("4889d048c1e808c3")), {"rdx": 0x1234}).run()
+    >>> trace = Interpreter(Binary(bytes.fromhex("4889d048c1e808c3")), {"rdx": 0x1234}).run()
     >>> hex(trace.registers["rax"]), [step.written[0].lanes for step in trace.steps[:2]]
     ('0x12', [(4660,), (18,)])
     """
@@ -147,7 +147,7 @@ class Machine:
         content = bytearray(_STACK_BELOW) + BACK.to_bytes(8, "little") + bytes(above - 8)
         image = MemoryRange("the code and its data", code, bytearray(binary.image), writable=False)
         self.stack = MemoryRange("the stack", rsp - _STACK_BELOW, content)
-        self.state = State(Integers(), MemoryRanges([*self.buffers.values(), self.stack, image]), code)
+        self.state = MachineState(Integers(), MemoryRanges([*self.buffers.values(), self.stack, image]), code)
         for name in (*GENERAL, *MASKS):
             self.state.registers[name] = _arbitrary(name)
         for name in VECTORS:

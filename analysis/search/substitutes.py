@@ -70,7 +70,7 @@ class Samplings:
 
 @cache
 def _drawn(contract: Contract, number: int) -> tuple[tuple[str, ...], list[list[int]], list[list[int]]]:
-    from setwise.analysis.run.cases import few_cases  # it needs NumPy, which the command's help does not
+    from setwise.analysis.run.inputs import few_cases  # it needs NumPy, which the command's help does not
 
     try:
         cases = few_cases(contract, number)

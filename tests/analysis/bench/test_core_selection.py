@@ -9,8 +9,8 @@ from math import inf
 
 import pytest
 
-from setwise.analysis.bench import quiet
-from setwise.analysis.bench.quiet import QuietCore, by_turns, quietest
+from setwise.analysis.bench import core_selection
+from setwise.analysis.bench.core_selection import QuietCore, by_turns, quietest
 from setwise.codegen.run.executable import runnable
 
 CALM, BUSY = [1.0] * 20, [1.2, 1.3, 1.25, 1.4] * 5
@@ -54,10 +54,10 @@ class Task:
 def seen(monkeypatch: pytest.MonkeyPatch, looks: Sequence[float]) -> None:
     """So long rows take on every look, and every question is one."""
     rows: Iterator[float] = iter([*looks, *[looks[-1]] * 1000])
-    monkeypatch.setattr(quiet, "rows_here", lambda: [next(rows)] * 8)
-    monkeypatch.setattr(quiet, "_EVERY", 0.0)
-    monkeypatch.setattr(quiet, "_SHARE", 0)
-    monkeypatch.setattr(quiet, "processors", list)
+    monkeypatch.setattr(core_selection, "rows_here", lambda: [next(rows)] * 8)
+    monkeypatch.setattr(core_selection, "_EVERY", 0.0)
+    monkeypatch.setattr(core_selection, "_SHARE", 0)
+    monkeypatch.setattr(core_selection, "processors", list)
 
 
 def test_what_was_kept_beside_others_is_forgotten_when_it_gets_quiet(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,8 +69,8 @@ def test_what_was_kept_beside_others_is_forgotten_when_it_gets_quiet(monkeypatch
 
 
 def test_a_processor_that_has_gone_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(quiet, "processors", lambda: [1 << 15])
-    monkeypatch.setattr(quiet, "rows_here", lambda: [0.9] * 8)
+    monkeypatch.setattr(core_selection, "processors", lambda: [1 << 15])
+    monkeypatch.setattr(core_selection, "rows_here", lambda: [0.9] * 8)
     with QuietCore() as core:
         assert core.look()
     assert (core.row, core.undisturbed) == (0.9, 1.0)

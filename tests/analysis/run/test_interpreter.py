@@ -5,7 +5,7 @@ import random
 import pytest
 
 from setwise.analysis.code.decode import Binary
-from setwise.analysis.run.steps import Machine, executed_counts
+from setwise.analysis.run.interpreter import Interpreter, executed_counts
 from setwise.analysis.semantics.table import SemanticsError
 from setwise.analysis.spec.raywalk import attacks
 from tests.analysis.listings import DUMB7, KOGGE_STONE, assemble
@@ -20,23 +20,28 @@ def test_routines_do_what_the_ray_walk_says(source: str) -> None:
     for _ in range(50):
         sliders = chance.getrandbits(64) & chance.getrandbits(64) & chance.getrandbits(64)
         empty = chance.getrandbits(64) | chance.getrandbits(64)
-        assert Machine(binary, {"rdx": sliders, "rcx": empty}).run().registers["rax"] == attacks("sout", sliders, empty)
+        assert Interpreter(binary, {"rdx": sliders, "rcx": empty}).run().registers["rax"] == attacks(
+            "sout", sliders, empty
+        )
 
 
 def test_executed_counts() -> None:
     binary = Binary(assemble(LOOP))
-    none, one = Machine(binary, {"rdx": 0, "rcx": 0}).run(), Machine(binary, {"rdx": 1 << 24, "rcx": 0x10101}).run()
+    none, one = (
+        Interpreter(binary, {"rdx": 0, "rcx": 0}).run(),
+        Interpreter(binary, {"rdx": 1 << 24, "rcx": 0x10101}).run(),
+    )
     assert (executed_counts(none).instructions, executed_counts(none).branches) == (4, 1)
     counts = executed_counts(one)
     assert (counts.instructions, counts.branches, counts.operations) == (3 + 4 * 4 + 1, 5, 15)
     assert counts.bytes == len(binary.text)
     assert one.instructions[-1].mnemonic == "ret"
-    straight = Machine(Binary(assemble(DUMB7)), {"rdx": 1, "rcx": 0}).run()
+    straight = Interpreter(Binary(assemble(DUMB7)), {"rdx": 1, "rcx": 0}).run()
     assert executed_counts(straight).instructions == 20
 
 
 def test_traces_tell_what_was_written() -> None:
-    trace = Machine(
+    trace = Interpreter(
         Binary(assemble("mov rax,rdx; vmovq xmm1,rdx; vpbroadcastq ymm2,xmm1; kmovb k1,eax; ret")), {"rdx": 0x155}
     ).run()
     written = [[(one.name, one.lanes) for one in step.written] for step in trace.steps[:4]]
@@ -49,7 +54,7 @@ def test_buffers_and_read_only_data() -> None:
     text = assemble("mov rax,[rip+0x19]; add rax,[rdi+8]; mov [rsi],rax; ret")
     binary = Binary(text, (1000).to_bytes(8, "little"), 32)
     memory = {"in": bytes(8) + (5).to_bytes(8, "little"), "out": bytes(8)}
-    trace = Machine(binary, {"rdi": "in", "rsi": "out"}, memory).run()
+    trace = Interpreter(binary, {"rdi": "in", "rsi": "out"}, memory).run()
     assert trace.registers["rax"] == 1005
     assert int.from_bytes(trace.buffers["out"], "little") == 1005
     assert trace.buffers["in"] == memory["in"]
@@ -76,13 +81,13 @@ def test_buffers_and_read_only_data() -> None:
 )
 def test_code_that_runs_away(source: str, message: str) -> None:
     with pytest.raises(SemanticsError, match=message):
-        Machine(Binary(assemble(source)), {"rdi": "in"}, {"in": bytes(16)}).run(limit=1000)
+        Interpreter(Binary(assemble(source)), {"rdi": "in"}, {"in": bytes(16)}).run(limit=1000)
 
 
 def test_registers_that_are_not_given_are_arbitrary_but_always_the_same() -> None:
     binary = Binary(assemble("mov rax,rbx; ret"))
-    assert Machine(binary).run().registers["rax"] == Machine(binary).run().registers["rax"] > 1000
-    trace = Machine(Binary(assemble("ret")), {"xmm2": 5, "ymm3": (1, 2), "zmm4": 1 << 448}).run()
+    assert Interpreter(binary).run().registers["rax"] == Interpreter(binary).run().registers["rax"] > 1000
+    trace = Interpreter(Binary(assemble("ret")), {"xmm2": 5, "ymm3": (1, 2), "zmm4": 1 << 448}).run()
     assert trace.vectors["zmm2"][:2] == (5, 0)
     assert trace.vectors["zmm2"][2] > 1000
     assert trace.vectors["zmm3"][:2] == (1, 2)
@@ -102,4 +107,4 @@ def test_registers_that_are_not_given_are_arbitrary_but_always_the_same() -> Non
 )
 def test_wrong_starts(name: str, value: int | str | tuple[int, ...], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        Machine(Binary(b"\xc3"), {name: value})
+        Interpreter(Binary(b"\xc3"), {name: value})

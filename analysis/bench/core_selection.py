@@ -32,7 +32,7 @@ _EVERY = 0.25  # seconds
 _SHARE = 10  # of all time at most one part in so many goes into looking, however many processors there are
 
 
-class Timed(Protocol):
+class TimedWork(Protocol):
     """Something that is measured a block of trials at a time."""
 
     @property
@@ -131,7 +131,7 @@ def _loop() -> Timer:
     return timer(b"\xc3", Signature(host(), (GENERAL,)), Calls("independent", in_round=1), host())
 
 
-def by_turns(every: Sequence[Timed], wanted: int, patience: float, row: float = 1.0) -> float:
+def by_turns(every: Sequence[TimedWork], wanted: int, patience: float, row: float = 1.0) -> float:
     """Run all by turns, so that a disturbance meets all alike, until so many blocks are kept of each.
 
     After `patience` seconds no turn is begun but the first. What comes back is the cycles of a quiet row, and `row` the
