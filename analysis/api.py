@@ -1,7 +1,7 @@
-"""What setwise does, for programs: requests, or a function of an ELF file, in; plain results out.
+"""The library interface: functions that take requests, or functions of ELF files, and return plain results.
 
-Nothing here prints. Refusals are ValueError in one line. Long work says through `show` what it is at. A judge is
-imported where it is first used, so that no call waits for those that it does not need.
+Nothing here prints. A refusal is a ValueError with a one-line message. Long calls report their progress through
+`show`. Each function imports its judge when it is called, so that fast calls do not load the slow ones.
 
 >>> from setwise.analysis import api
 >>> north = api.request("kogge-stone.attacks.nort", "bmi2")
@@ -55,7 +55,7 @@ _HOMES = {
     "run.checks": ("check", "check_function"),
     "search.search": ("session_of", "sessions", "shorten"),
 }
-"""The modules that define what is loaded when it is asked for."""
+"""The modules whose names are imported on first use."""
 
 
 def __getattr__(name: str) -> object:
@@ -67,12 +67,12 @@ def __getattr__(name: str) -> object:
 
 T = TypeVar("T")
 CLASSES = ("moves", "operations", "constants", "transfers", "loads", "stores", "branches", "stack", "other")
-"""The classes of instructions."""
+"""The instruction classes, as columns of a table."""
 COUNTED = ("instructions", *CLASSES, "memory_operands")
 
 
 Code = Request | ObjectFunction
-"""Code that is counted and costed."""
+"""Code that can be counted and costed."""
 
 
 def requests(
@@ -82,16 +82,16 @@ def requests(
     lanes: int | None = None,
     variant: str = "",
 ) -> list[Request]:
-    """Return requests for all kernels of the routines, or for those of one set, convention or number of lanes.
+    """Return a request for every kernel of the routines, optionally for one instruction set, convention or lane count.
 
-    Those of one contract are next to each other, because judging them has much in common. A variant is one of an
-    instruction set, and has its own lanes. Refused where there is no such kernel.
+    Requests with equal contracts are adjacent, because their judges share work. A variant needs an instruction set and
+    fixes the number of lanes. Raises ValueError if no such kernel exists.
     """
     if variant and not isa:
-        raise ValueError("a variant is one of an instruction set: add --isa")
+        raise ValueError("a variant belongs to an instruction set: add --isa")
     targets = TARGETS if isa is None else {isa: target_named(isa)}
     conventions = CONVENTIONS if abi is None else {abi: convention_named(abi)}
-    asked = [
+    wanted = [
         (routine, target, convention, None if variant else number, variant)
         for routine in sorted(routines, key=lambda routine: repr(routine.contract))
         for target in (routine.isas if isa is None else targets)
@@ -99,18 +99,21 @@ def requests(
         for convention in conventions
         if lanes in (None, number)
     ]
-    if not asked:
-        raise ValueError(f"no kernel has {lanes} lanes: leave --lanes out, or give 1, 2, 4 or 8")
-    return list(unrefused(lambda each: Request(*each), asked))
+    if not wanted:
+        raise ValueError(f"no kernel has {lanes} lanes: choose 1, 2, 4 or 8, or omit --lanes")
+    return list(unrefused(lambda each: Request(*each), wanted))
 
 
 def kernel(request: Request) -> Kernel:
-    """Return the kernel: its code, and the graphs that it was made from."""
+    """Return the kernel of a request: its code, and the graphs that it was lowered from."""
     return request.kernel
 
 
 def listing(request: Request, syntax: str = "nasm", *, endbr64: bool = False, prefix: str = "setwise") -> str:
-    """Return the assembly source of a kernel: nasm, gas, att, masm or go; its symbol begins with the prefix."""
+    """Return the assembly source of a kernel in the syntax nasm, gas, att, masm or go.
+
+    The symbol's name starts with `prefix`.
+    """
     from setwise.analysis.exports.facts import facts_of
     from setwise.codegen.export.listings.listing import listing as text_of
     from setwise.codegen.export.names import checked_name
@@ -122,16 +125,17 @@ def listing(request: Request, syntax: str = "nasm", *, endbr64: bool = False, pr
 
 
 def comparison(left: Request, right: Request) -> str:
-    """Return two kernels side by side, their counts under them."""
+    """Return the listings of two kernels side by side, with their counts below."""
     from setwise.analysis.code.compare import side_by_side
 
     return side_by_side(*((each.kernel.name, binary_of(each.kernel)) for each in (left, right)))
 
 
 def counts(codes: Sequence[Code], *, skip_refused: bool = False) -> list[dict[str, Any]]:
-    """Return the instructions of each code by class; of a function of an ELF file its CPU features, too.
+    """Return the instruction counts of each code by class, and the CPU features of a function of an ELF file.
 
-    With `skip_refused`, here and below, kernels that cannot be made are left out unless that is all.
+    With `skip_refused`, here and in the functions below, kernels that cannot be made are skipped. If none can be made,
+    the first refusal is raised.
     """
     from setwise.analysis.code.count import count
     from setwise.analysis.code.decode import decode, features
@@ -141,7 +145,7 @@ def counts(codes: Sequence[Code], *, skip_refused: bool = False) -> list[dict[st
         row = count(binary).as_dict()
         if isinstance(code, Request):
             return {**key_of(code), **row}
-        del row["data_bytes"]  # how much of the sections is the function's own is not known
+        del row["data_bytes"]  # the sections may hold data of other functions too
         return {**key_of(code), "features": sorted(features(decode(binary.text))), **row}
 
     return _each(counted, codes, skip_refused)
@@ -150,7 +154,10 @@ def counts(codes: Sequence[Code], *, skip_refused: bool = False) -> list[dict[st
 def executed_counts(
     requests: Sequence[Request], words_of: Callable[[Routine], Sequence[int]], *, skip_refused: bool = False
 ) -> list[dict[str, Any]]:
-    """Return the instructions by class that a call of each kernel executes, given its routine's arguments."""
+    """Return the counts by class of the instructions that one call of each kernel executes.
+
+    `words_of` returns the arguments of the call for a routine.
+    """
 
     def counted(request: Request) -> dict[str, Any]:
         return {**key_of(request), **_executed(request)(words_of(request.routine))}
@@ -161,7 +168,7 @@ def executed_counts(
 def spreads(
     requests: Sequence[Request], positions: Sequence[str], side: str | None = None, *, skip_refused: bool = False
 ) -> list[dict[str, Any]]:
-    """Return minimum, mean and maximum of each class over the calls of each kernel on these positions (FEN)."""
+    """Return the minimum, mean and maximum of each kernel's executed counts over the given positions (FEN)."""
     from setwise.analysis.run.positions import words_of
 
     def spread(request: Request) -> dict[str, Any]:
@@ -175,7 +182,7 @@ def spreads(
 
 
 def _executed(request: Request) -> Callable[[Sequence[int]], dict[str, int]]:
-    """Return a function from a kernel's arguments to the instructions by class that the call executes."""
+    """Return a function from a kernel's arguments to the counts by class of the instructions that the call executes."""
     from setwise.analysis.run.caller import Caller
     from setwise.analysis.run.interpreter import executed_counts as counts_of
     from setwise.analysis.spec.contracts import task_of
@@ -199,7 +206,7 @@ def trace(request: Request, words: Sequence[int]) -> Trace:
 
 @dataclass(frozen=True, slots=True)
 class CostedCode:
-    """Some code, the part of it that is costed, its cost on each processor, and the same as rows of a table."""
+    """A piece of code, its costed part, and the cost of that part on each processor."""
 
     key: dict[str, Any]
     part: CostedPart
@@ -207,7 +214,7 @@ class CostedCode:
 
     @property
     def rows(self) -> list[dict[str, Any]]:
-        """A row a processor."""
+        """Table rows, one a processor."""
         return [{**self.key, "part": self.part.kind, "cpu": on.name, **cost.as_dict()} for on, cost in self.costs]
 
 
@@ -218,9 +225,9 @@ def costs(
     *,
     skip_refused: bool = False,
 ) -> list[CostedCode]:
-    """Return lower bounds on the cycles of each code, on one processor or on all that have its instructions.
+    """Return lower bounds on the cycles of each code, on one processor or on all that support its instructions.
 
-    With `words_of` they are bounds of the instructions that a call with these arguments executes.
+    With `words_of`, the bounds are for the instructions that a call with these arguments executes.
     """
     from setwise.analysis.bench.here import processor_named
     from setwise.analysis.cost.part import CostedPart
@@ -253,7 +260,7 @@ def _binary(code: Code) -> Binary:
 
 
 def key_of(code: Code) -> dict[str, Any]:
-    """Return what tells some code from all other, as rows of tables begin: name, instruction set, lanes, convention."""
+    """Return the columns that identify a code in a table: name, instruction set, lanes and convention."""
     if isinstance(code, ObjectFunction):
         return {"name": code.symbol, "isa": None, "lanes": None, "abi": None}
     of = code.kernel

@@ -1,4 +1,4 @@
-"""Why a command cannot do what was asked for, where that is no bad usage."""
+"""Reasons other than bad usage why a command cannot run."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,16 +7,16 @@ from setwise.codegen.export.write import NotWritten
 
 
 class CannotRunHere(Exception):
-    """This processor lacks what the code needs, or its system what the command needs."""
+    """The processor lacks an instruction that the code needs, or the system lacks something that the command needs."""
 
 
 class NotInstalled(Exception):
-    """Something is missing that the user can install; the message ends with the command that does it."""
+    """A missing package or program that the user can install. The message ends with the command that installs it."""
 
 
 @contextmanager
 def refused_by_system() -> Iterator[None]:
-    """What is not written because the system refuses it is no bad usage either."""
+    """Turn a NotWritten error whose cause is an operating-system error into CannotRunHere."""
     try:
         yield
     except NotWritten as error:

@@ -1,4 +1,4 @@
-"""Many kernels: made one after the other, and judged in processes."""
+"""Batches of kernels: compiled one after the other, and judged in worker processes."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ T = TypeVar("T")
 _WORTH_PROCESSES = 12  # kernels: with fewer, starting processes takes longer than they save
 
 Show = Callable[[str], None]
-"""Says what is at work."""
+"""A function that displays the title of the current work."""
 Work = Callable[[Sequence[Request], Show], Iterable[T]]
-"""Judges kernels of one contract, one after the other."""
+"""A function that judges the kernels of one contract in turn."""
 
 
 def silent(_: str) -> None:
@@ -31,7 +31,10 @@ def silent(_: str) -> None:
 
 
 def unrefused(work: Callable[[S], T], given: Iterable[S]) -> Iterator[T]:
-    """Yield the result of `work` for each; pass over what is Refused, and raise the first Refused if that is all."""
+    """Yield `work(item)` for each item and skip those that raise Refused.
+
+    If every item is refused, the first Refused is raised.
+    """
     refused: Refused | None = None
     any_made = False
     for each in given:
@@ -47,7 +50,7 @@ def unrefused(work: Callable[[S], T], given: Iterable[S]) -> Iterator[T]:
 
 
 def made(requests: Sequence[Request], show: Show = silent) -> Iterator[tuple[Request, Kernel | str]]:
-    """Yield each request with its kernel, or with the reason why that cannot be made; pass over Refused."""
+    """Yield each request with its kernel, or with the reason why the kernel cannot be made. Skip refused requests."""
 
     def attempt(request: Request) -> tuple[Request, Kernel | str]:
         show(request.title)
@@ -71,11 +74,11 @@ def in_processes(
     show: Show = silent,
     effort: Callable[[Sequence[Request]], int] = len,
 ) -> Iterator[T]:
-    """Yield the results of `work` for the requests in any order, by at most so many processes.
+    """Yield the results of `work` in any order, computed by at most `processes` processes.
 
-    Requests of one contract go together; `effort` guesses the cost of such a group. `work` is a function of a module,
-    or a partial of one. A group for which it raises Refused is passed over; if that is all, Refused is raised. Raises
-    CannotRunHere if a process dies.
+    Requests of one contract form a group, which one process handles; `effort` estimates the cost of a group. `work`
+    must be a module-level function or a partial of one. A group that raises Refused is skipped; if all do, the first
+    Refused is raised. Raises CannotRunHere if a process dies.
     """
     groups = [list(group) for _, group in groupby(requests, lambda request: request.routine.contract)]
     processes = min(processes, len(groups))
@@ -90,14 +93,14 @@ def in_processes(
 
     try:
         with Workers(processes) as workers:
-            # The largest groups first, so that no core is left with one at the end.
+            # The largest groups first, so that the cores finish at about the same time.
             groups.sort(key=effort, reverse=True)
             running = {workers.submit(_all_of, work, group): group for group in groups}
             yield from chain.from_iterable(unrefused(results, as_completed(running)))
     except BrokenProcessPool:
-        raise CannotRunHere("a kernel ended the process that judged it: try them one by one") from None
+        raise CannotRunHere("a kernel crashed the process that judged it: try the kernels one by one") from None
 
 
 def _all_of(work: Work[T], requests: Sequence[Request]) -> list[T]:
-    """Run in another process: return the results of `work`."""
+    """Return the list of `work`'s results; runs in a worker process."""
     return list(work(requests, silent))

@@ -1,4 +1,4 @@
-"""What a command says while it works."""
+"""The progress line that a command shows while it works."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import time
 from typing import Self
 
 _SHORT = 2.0
-"""Seconds before which nobody asks how long it will take."""
+"""Seconds before the elapsed and remaining times are shown."""
 
 
 class Progress:
-    """One line on a terminal that says what is at work, and after two seconds for how long.
+    """A line on a terminal that names the current item and, after two seconds, the elapsed time.
 
-    With a `total` it says as well which of how many it is, and how long the rest takes if it goes on like this. The
-    line goes at the end of `with Progress() as progress`. Nothing elsewhere: `shown` is by default whether standard
-    error is a terminal.
+    With a `total` it also shows the item's number and an estimate of the remaining time. The end of `with Progress()
+    as progress` erases the line. By default nothing is shown unless standard error is a terminal; `shown` overrides
+    this.
     """
 
     def __init__(self, total: int = 0, shown: bool | None = None) -> None:
@@ -24,7 +24,7 @@ class Progress:
         self._shown = sys.stderr.isatty() if shown is None else shown
 
     def show(self, name: str) -> None:
-        """Say that the next one is at work."""
+        """Display the name of the next item."""
         self._done += 1
         if self._shown:
             number = f"{self._done}/{self._total} " if self._total else ""
@@ -32,7 +32,7 @@ class Progress:
             print(f"\r\x1b[K{f'{number}{self._times()}{name}'[:width]}", end="", file=sys.stderr, flush=True)
 
     def _times(self) -> str:
-        """How long it took, and how long it will take."""
+        """Return the elapsed time and the estimated remaining time as text."""
         taken, ended = time.monotonic() - self._begun, self._done - 1
         if taken < _SHORT or not ended:
             return ""
@@ -48,7 +48,7 @@ class Progress:
 
 
 def duration(seconds: float) -> str:
-    """A time in words short enough for a line that changes.
+    """Return a time as text that is short enough for a progress line.
 
     >>> duration(12.3), duration(754), duration(9000)
     ('12 s', '12 min 34 s', '2 h 30 min')

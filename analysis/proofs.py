@@ -1,4 +1,4 @@
-"""Proofs of kernels, and of functions of ELF files, against the contracts of routines."""
+"""Proofs of kernels and of functions in ELF files against the contracts of routines."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from setwise.codegen.targets import TARGETS
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """A kernel or a function of an ELF file, and how its proof ended.
+    """The outcome of one proof, of a kernel or of a function in an ELF file.
 
-    `key` is name, instruction set, lanes, convention. Without a certificate `reason` says why it could not be made.
-    `lowering` is the processor time in seconds that making it took. `title` names a function of an ELF file with its
-    contract; `hint` says what to ask for instead of a refuted one. `questions` were put to the solver, if they are
-    kept, and `words` are the arguments of `setwise prove` for this proof alone.
+    `key` is name, instruction set, lanes, convention. Without a certificate, `reason` says why no proof was attempted.
+    `lowering` is the CPU time of compiling the kernel, in seconds. `title` names a function of an ELF file with its
+    contract. `hint` suggests other options after a refutation. `questions` are the solver queries, if they were kept.
+    `words` are the arguments of `setwise prove` that repeat this proof.
     """
 
     key: tuple[str, str | None, int, str]
@@ -48,22 +48,22 @@ class Proof:
 
     @property
     def status(self) -> str:
-        """proved, refuted or not proved."""
+        """The verdict: proved, refuted or not proved."""
         return self.certificate.status if self.certificate else "not proved"
 
     @property
     def why(self) -> str:
-        """The reason why it is not proved."""
+        """The reason why the code is not proved."""
         return self.certificate.reason if self.certificate else self.reason
 
     @property
     def fine(self) -> bool:
-        """Whether it is proved."""
+        """Whether the code is proved."""
         return self.status == "proved"
 
     @property
     def row(self) -> dict[str, Any]:
-        """The same as a row of a table, with the counterexample of a refuted one."""
+        """The proof as a table row, with the counterexample if it is refuted."""
         certificate = self.certificate
         row: dict[str, Any] = dict(zip(("name", "isa", "lanes", "abi"), self.key, strict=True))
         row |= {"status": self.status, "seconds": round(certificate.seconds, 4) if certificate else 0.0}
@@ -87,9 +87,11 @@ class Proof:
 def prove_kernels(
     requests: Sequence[Request], show: Show = silent, *, time_limit: float = TIME_LIMIT, keep: bool = False
 ) -> Iterator[Proof]:
-    """Yield each kernel's proof; the same bytes under the same contract are proved once.
+    """Yield the proof of each kernel.
 
-    With `keep` the questions to the solver are kept. Passes over what is Refused; raises Refused if that is all.
+    Equal bytes under an equal contract are proved once.
+
+    With `keep`, the solver queries are kept. Refused requests are skipped; if all are, the first Refused is raised.
     """
     prover = Prover(keep)
     certificates: dict[tuple[Binary, Task], Certificate] = {}
@@ -123,16 +125,22 @@ def prove(
     processes: int = 1,
     show: Show = silent,
 ) -> list[Proof]:
-    """Prove kernels right for all inputs, in `time_limit` seconds each; `keep` the questions to the solver.
+    """Prove that kernels are right for all inputs, in at most `time_limit` seconds each.
 
     Needs bitwuzla.
+
+    With `keep`, each proof keeps its solver queries.
     """
     work = partial(prove_kernels, time_limit=time_limit, keep=keep)
     return sorted(in_processes(work, requests, processes, show, _effort), key=attrgetter("key"))
 
 
 def _effort(group: Sequence[Request]) -> int:
-    """Guess the cost of a group's proofs: a square is 64 proofs, and directions together are harder than one by one."""
+    """Estimate the cost of proving a group of kernels.
+
+    A square parameter takes 64 proofs. Several directions in one kernel are harder than the same directions one by
+    one.
+    """
     contract = group[0].routine.contract
     cases = prod(p.below or 10 for p in contract.parameters if p.kind in ("square", "dir8", "direction9"))
     together = 1 if contract.direction in DIR8 else len(SETS.get(contract.direction, DIR8))
@@ -148,14 +156,16 @@ def prove_function(
     time_limit: float = TIME_LIMIT,
     keep: bool = False,
 ) -> Proof:
-    """Prove a function of an ELF file right by the contract of a routine; nothing of the file runs.
+    """Prove that a function of an ELF file fulfils the contract of a routine.
 
-    With several lanes it takes and gives boards in vector registers. Needs bitwuzla.
+    Nothing of the file is executed.
+
+    With `lanes` greater than 1 the function takes and returns boards in vector registers. Needs bitwuzla.
     """
     binary = function.binary
     isas = [isa for isa in spec.isas if lanes is None or lanes in widths(spec, TARGETS[isa])]
     if not isas:
-        raise ValueError(f"no kernel has {lanes} lanes: leave --lanes out, or give 1, 2, 4 or 8")
+        raise ValueError(f"no kernel has {lanes} lanes: choose 1, 2, 4 or 8, or omit --lanes")
     kernel = Request(spec, isas[0], abi, lanes).kernel
     prover = Prover(keep)
     certificate = prover.prove(binary, task_of(kernel), time_limit)
@@ -172,16 +182,14 @@ def prove_function(
 
 
 def _hint(certificate: Certificate) -> str:
-    """Return what to ask for if a function that takes boards in vector registers is held to a contract of words."""
+    """Suggest --lanes if the function reads a vector register but the contract passes words."""
     if any(argument.place.file == "vector" for argument in certificate.task.arguments):
         return ""
     changed: set[str] = set()
     for instruction in certificate.instructions:
         for operand in instruction.operands:
             if isinstance(operand, Reg) and operand.file == "vector" and operand.full in instruction.reads - changed:
-                number = operand.bits // 64
-                return (
-                    f"it reads {operand.name}, where no argument is: of boards in vector registers add --lanes {number}"
-                )
+                name, number = operand.name, operand.bits // 64
+                return f"it reads {name}, which is no argument: for boards in vector registers add --lanes {number}"
         changed |= instruction.writes
     return ""

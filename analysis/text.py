@@ -1,8 +1,8 @@
-"""Numbers of things in words."""
+"""Counts of things as English text."""
 
 
 def plural(number: int, name: str) -> str:
-    """The name of so many things.
+    """Return the noun in the singular or plural form for a number.
 
     >>> plural(1, "branch"), plural(2, "branch"), plural(0, "move")
     ('branch', 'branches', 'moves')
@@ -11,7 +11,7 @@ def plural(number: int, name: str) -> str:
 
 
 def counted(number: int, name: str) -> str:
-    """So many things.
+    """Return a number with its noun.
 
     >>> counted(0, "kernel"), counted(1, "kernel"), counted(2, "kernel")
     ('no kernels', '1 kernel', '2 kernels')

@@ -1,4 +1,4 @@
-"""Worker processes; none outlives the process that started it."""
+"""Worker processes that never outlive the process that started them."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ _ENDING = {signal.SIGINT, signal.SIGTERM}
 
 
 class Workers:
-    """So many processes, by default one a core, from `with Workers() as workers` to its end.
+    """A pool of worker processes for `with Workers() as workers`, one a core by default.
 
-    At the end they have done all that was submitted. Where an exception leaves the block, an interrupt say, they are
-    ended at once, and what they had not done is lost. A process that ends by itself makes `result` of what was
-    submitted raise concurrent.futures.process.BrokenProcessPool.
+    On normal exit all submitted calls have finished. If an exception leaves the block, for instance an interrupt, the
+    workers are killed and unfinished calls are lost. If a worker dies, `result` of a pending call raises
+    concurrent.futures.process.BrokenProcessPool.
     """
 
     def __init__(self, number: int | None = None) -> None:
         self._executor = _processes(number or os.cpu_count() or 1)
         self._others = set(multiprocessing.active_children())
-        self._starter = ThreadPoolExecutor(1)  # interrupted while it starts, a process would have no owner to end it
+        self._starter = ThreadPoolExecutor(1)  # a process that is interrupted during its start would have no owner
         self._starter.submit(_block_interrupts).result()
 
     def submit(self, function: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> Future[T]:
-        """What a function of a module gives for these arguments, to be computed by one of the workers."""
+        """Schedule a call of a module-level function in a worker and return its future."""
         return self._starter.submit(self._executor.submit, function, *arguments, **named).result()
 
     def __enter__(self) -> Workers:
@@ -51,11 +51,11 @@ class Workers:
             for process in set(multiprocessing.active_children()) - self._others:
                 process.kill()
         self._executor.shutdown(cancel_futures=kind is not None)
-        self._starter.shutdown()  # not earlier: on Linux its end is the end of all processes that it started
+        self._starter.shutdown()  # last: on Linux the processes end with the thread that started them
 
 
 def _processes(number: int) -> Executor:
-    """Started afresh on every system alike: what NumPy's threads hold does not survive a fork."""
+    """Return an executor that spawns its processes on every system, because NumPy's threads do not survive a fork."""
     return ProcessPoolExecutor(number, multiprocessing.get_context("spawn"), _begin, (os.getpid(), *gc.get_threshold()))
 
 
@@ -66,20 +66,20 @@ def _block_interrupts() -> None:
 
 
 def digest() -> str:
-    """The SHA-256 of all that setwise is made of here."""
-    told = hashlib.sha256()
-    for room in ("analysis", "codegen"):
-        folder = Path(__file__).parents[1] / room
+    """Return the SHA-256 of the source and data files of `analysis` and `codegen`."""
+    hashed = hashlib.sha256()
+    for package in ("analysis", "codegen"):
+        folder = Path(__file__).parents[1] / package
         for path in sorted((*folder.rglob("*.py"), *folder.rglob("*.json"))):
-            told.update(f"{path.relative_to(folder).as_posix()} {path.stat().st_size}\n".encode())
-            told.update(path.read_bytes())
-    return told.hexdigest()
+            hashed.update(f"{path.relative_to(folder).as_posix()} {path.stat().st_size}\n".encode())
+            hashed.update(path.read_bytes())
+    return hashed.hexdigest()
 
 
 def _begin(parent: int, *threshold: int) -> None:
-    """In another process: an interrupt from the keyboard, which reaches it too, or its parent's end is its own end.
+    """Prepare a new worker process: it ends on an interrupt from the keyboard, or when its parent ends.
 
-    It collects garbage as seldom as its parent.
+    It uses the parent's garbage collection thresholds.
     """
     gc.set_threshold(*threshold)
     signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -87,7 +87,7 @@ def _begin(parent: int, *threshold: int) -> None:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDING)
     if CAN_END_WITH_PARENT:
         end_with_parent()
-        if os.getppid() != parent:  # it ended before
+        if os.getppid() != parent:  # the parent ended before end_with_parent took effect
             os._exit(1)
     else:
         threading.Thread(target=_end_with_parent, daemon=True).start()

@@ -1,1 +1,1 @@
-"""Bytes as they are: decoded, taken from object files, counted, compared."""
+"""Machine code as bytes: decoding, extraction from object files, counts, comparison."""

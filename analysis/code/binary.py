@@ -1,4 +1,4 @@
-"""A kernel's bytes as analysis takes them: what it judges of a kernel it reads off these."""
+"""The assembled bytes of a kernel, the only form in which `analysis` judges it."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from setwise.codegen.machine.code import Code
 
 
 def binary_of(kernel: Kernel) -> Binary:
-    """The kernel's code and data, assembled; ValueError where no assembler can."""
+    """Assemble a kernel and return its code and data. Raises ValueError if no assembler can encode it."""
     return _binary(kernel.code)
 
 
-@lru_cache(1)  # who makes a kernel sees whether it can be assembled, and who judges it asks next
+@lru_cache(1)  # the caller first checks that a kernel can be assembled, then judges the same kernel
 def _binary(code: Code) -> Binary:
     assembled = assemble(code)
     image, start = assembled.image, assembled.data_offset

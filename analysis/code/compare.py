@@ -1,4 +1,4 @@
-"""Two routines side by side, their counts under them, as the literature compares its fills."""
+"""Two routines side by side with their counts below, the literature's way to compare fills."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ TitledCode = tuple[str, Binary]
 
 
 def side_by_side(left: TitledCode, right: TitledCode) -> str:
-    """Two titled routines as listings next to each other, titles on top, counts below.
+    r"""Return the listings of two titled routines next to each other, with titles above and counts below.
 
-    The final ret, which is not counted, is left out.
+    The final ret, which is not counted, is omitted.
 
-    >>> print(side_by_side(("one", Binary(b"\\x48\\xd1\\xe8\\xc3")), ("none", Binary(b"\\xc3"))))
+    >>> print(side_by_side(("one", Binary(b"\x48\xd1\xe8\xc3")), ("none", Binary(b"\xc3"))))
     one            none
     -------------  --------------
     shr rax,1
@@ -30,14 +30,16 @@ def side_by_side(left: TitledCode, right: TitledCode) -> str:
     bodies = zip_longest(_body(left[1]), _body(right[1]), fillvalue="")
     counts = [summary(count(binary)) for _, binary in (left, right)]
     height = max(map(len, counts))
-    # Filled up from above, so that the sums stand in one line.
+    # Pad at the top, so that the sums share a line.
     totals = zip(*(("",) * (height - len(lines)) + lines for lines in counts), strict=True)
     table = tabulate([*bodies, ("", ""), *totals], (left[0], right[0]), tablefmt="simple", disable_numparse=True)
     return "\n".join(line.rstrip() for line in table.splitlines())
 
 
 def disassembly(decoded: Sequence[Decoded]) -> tuple[str, ...]:
-    """The instructions as lines of text; places that a branch goes to get a line and a name of their own.
+    """Return the instructions as lines of text.
+
+    Each branch target gets a label on a line of its own.
 
     >>> disassembly(decode(bytes.fromhex("48ffc875fbc3")))
     ('.1:', 'dec rax', 'jne .1', 'ret')
@@ -56,7 +58,9 @@ def disassembly(decoded: Sequence[Decoded]) -> tuple[str, ...]:
 
 
 def summary(counts: Counts) -> tuple[str, ...]:
-    """The counts as lines such as '1 move' and '19 operations', their sum last; empty classes are left out.
+    """Return the counts as lines such as '1 move' and '19 operations', then their sum.
+
+    Empty classes are omitted.
 
     >>> summary(count(Binary(bytes.fromhex("4889d048c1e808c3"))))
     ('1 move', '1 operation', '2 instructions')
@@ -72,6 +76,6 @@ def summary(counts: Counts) -> tuple[str, ...]:
 
 
 def _body(binary: Binary) -> tuple[str, ...]:
-    """The listing without its final ret, which is not counted."""
+    """Return the listing without its final ret, which is not counted."""
     lines = disassembly(decode(binary.text))
     return lines[:-1] if lines and lines[-1] == "ret" else lines

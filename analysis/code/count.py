@@ -9,10 +9,10 @@ transfer   between files, and between lanes: broadcast, permute, unpack, extract
 load       memory to register and nothing else, a repeated or widened element included
 store      register or immediate to memory
 branch     jumps, calls, every return but the last
-stack      push, pop, and what adjusts rsp
+stack      push, pop, and adjustments of rsp
 other      vzeroupper, endbr64, nops, fences
 
-The final ret is never counted. A memory operand of an operation or a transfer is counted besides.
+The final ret is never counted. A memory operand of an operation or a transfer is counted additionally.
 """
 
 from __future__ import annotations
@@ -29,15 +29,17 @@ Class = Literal["move", "operation", "constant", "transfer", "load", "store", "b
 
 
 class UnclassifiedError(ValueError):
-    """An instruction that none of the classes is known to hold; the message names it."""
+    """An instruction that belongs to no known class. The message names it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How many instructions of each class; the nine classes sum to `instructions`.
+    """The number of instructions in each class.
 
-    `memory_operands` counts operations and transfers that take an operand from memory or leave it there. `bytes` is the
-    size of the code with its final ret, `data_bytes` that of the read-only data.
+    The nine classes sum to `instructions`.
+
+    `memory_operands` counts the operations and transfers that have a memory operand. `bytes` is the size of the code
+    with its final ret, `data_bytes` the size of the read-only data.
     """
 
     instructions: int
@@ -56,16 +58,16 @@ class Counts:
 
     @property
     def by_class(self) -> dict[Class, int]:
-        """How many there are of each class."""
+        """The number of instructions in each class."""
         return dict(zip(get_args(Class), tuple(asdict(self).values())[1:10], strict=True))
 
     def as_dict(self) -> dict[str, int]:
-        """The same as a dictionary, in the order of the fields."""
+        """Return the counts as a dictionary, in the order of the fields."""
         return asdict(self)
 
 
 def count(code: Binary | Sequence[Decoded]) -> Counts:
-    """The counts of a routine.
+    """Count the instructions of a routine by class.
 
     Raises UnclassifiedError for an instruction that has no class.
 
@@ -84,7 +86,7 @@ def count(code: Binary | Sequence[Decoded]) -> Counts:
 
 
 def tally(instructions: Iterable[Decoded], bytes: int = 0, data_bytes: int = 0) -> Counts:
-    """The counts of exactly these instructions, returns included; the sizes are taken as given."""
+    """Count exactly these instructions, returns included. The sizes are copied from the arguments."""
     kinds: Counter[Class] = Counter()
     memory_operands = 0
     for instruction in instructions:
@@ -93,12 +95,12 @@ def tally(instructions: Iterable[Decoded], bytes: int = 0, data_bytes: int = 0) 
         if kind in ("operation", "transfer") and instruction.mnemonic != "lea" and instruction.memory:
             memory_operands += 1
     by_class = [kinds[kind] for kind in get_args(Class)]
-    fields = [kinds.total(), *by_class, memory_operands, bytes, data_bytes]  # in their order
+    fields = [kinds.total(), *by_class, memory_operands, bytes, data_bytes]  # in the order of the fields of Counts
     return Counts(*fields)
 
 
 def classify(instruction: Decoded) -> Class:
-    """The one class of this instruction.
+    """Return the class of an instruction.
 
     >>> [classify(instruction) for instruction in decode(bytes.fromhex("4889d04831c04c0fb6c0b801000000"))]
     ['move', 'operation', 'move', 'constant']
@@ -116,9 +118,7 @@ def classify(instruction: Decoded) -> Class:
         return _class_of_lanes(instruction)
     if _OPERATION.fullmatch(name):
         return "operation"
-    raise UnclassifiedError(
-        f"no class of instruction is known for '{instruction.text()}' at offset {instruction.offset:#x}"
-    )
+    raise UnclassifiedError(f"cannot classify '{instruction.text()}' at offset {instruction.offset:#x}")
 
 
 def _is_stack_adjustment(instruction: Decoded) -> bool:
@@ -132,8 +132,8 @@ def _is_stack_adjustment(instruction: Decoded) -> bool:
 
 
 def _class_of_move(instruction: Decoded) -> Class:
-    """Class of an instruction whose result is its source, perhaps extended."""
-    if not instruction.operands:  # cdqe and its like
+    """Return the class of an instruction whose result is its source, possibly extended."""
+    if not instruction.operands:  # cbw, cwde, cdqe
         return "move"
     target, source = instruction.operands[0], instruction.operands[-1]
     if isinstance(target, Mem):
@@ -150,10 +150,10 @@ def _class_of_move(instruction: Decoded) -> Class:
 
 
 def _class_of_lanes(instruction: Decoded) -> Class:
-    """Class of an instruction that carries lanes to other lanes, to another file, or to and from memory."""
+    """Return the class of an instruction that copies lanes to other lanes, between files, to memory or from it."""
     if isinstance(instruction.operands[0], Mem):
         return "store"
-    # What combines a memory operand with a register or rearranges it is no mere load.
+    # An instruction that combines its memory operand with a register, or rearranges it, is not a plain load.
     alone = len(instruction.operands) == 2 and isinstance(instruction.operands[1], Mem)
     return "load" if alone and _LOADING.fullmatch(instruction.mnemonic) else "transfer"
 
@@ -182,7 +182,7 @@ _LANES = _pattern(
     "v?pmov[sz]x\\w+|vpmov[su]?s?[qdw][dwb]|v?pmovmskb|v?movmskp[sd]|vpmov[bwdq]2m|vpmovm2[bwdq]",
     "vp?(gather|scatter)\\w+",
 )
-# Of those, the ones that only fill a register when their source is memory.
+# The instructions of _LANES that are plain loads when their source is memory.
 _LOADING = _pattern(
     "vp?broadcast\\w+|v?mov(d|s[lh])dup|v?mov[hl]p[sd]|v?movs[sd]|v?pmov[sz]x\\w+|vp?expand\\w+|vp?gather\\w+"
 )

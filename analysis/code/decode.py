@@ -1,6 +1,6 @@
-"""Bytes to instructions: operands, registers and flags read and written, CPU features, flow (by iced-x86).
+"""Decoding of bytes by iced-x86: operands, registers and flags read and written, CPU features, control flow.
 
-Everything else in `analysis` sees only the small frozen types of this file.
+All other modules of `analysis` see only the small frozen types of this module.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ Flow = Literal["next", "jump", "branch", "indirect", "call", "return", "interrup
 
 
 class DecodeError(ValueError):
-    """Bytes that are no instruction; the message says at which offset."""
+    """Bytes that are no valid instruction. The message gives their offset."""
 
 
 @dataclass(frozen=True, slots=True)
 class Binary:
     """Code as bytes, with the read-only data that its rip-relative operands point into.
 
-    `data_offset` is where `data` lies, counted in bytes from the start of `text`. Without a layout all is known, and
-    the start is a multiple of 64.
+    `data_offset` is the offset of `data` from the start of `text`. Without a layout, all bytes and distances are
+    known, and the start is a multiple of 64.
     """
 
     text: bytes
@@ -40,9 +40,11 @@ class Binary:
 
     @property
     def image(self) -> bytes:
-        """Text and data as they lie in memory, the gap filled with int3.
+        r"""Text and data as they are in memory.
 
-        >>> Binary(b"\\xc3", b"\\x01", 4).image.hex()
+        The gap between them is filled with int3.
+
+        >>> Binary(b"\xc3", b"\x01", 4).image.hex()
         'c3cccccc01'
         """
         if not self.data:
@@ -53,7 +55,7 @@ class Binary:
 
     @property
     def sha256(self) -> str:
-        """SHA-256 of the text, its distances to the data taken as zeros, as in an object file."""
+        """The SHA-256 of the text, with zeros for the displacements that point to data, as in an object file."""
         text = bytearray(self.text)
         for at in distances(self.text):
             text[at : at + 4] = bytes(4)
@@ -61,13 +63,16 @@ class Binary:
 
     @property
     def image_sha256(self) -> str:
-        """SHA-256 of the image: of text and data, and where they lie."""
+        """The SHA-256 of the image, which covers text, data and the gap between them."""
         return hashlib.sha256(self.image).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class Reg:
-    """A register operand, `bits` wide; `full` names the whole register and `low` is its lowest bit in that."""
+    """A register operand of `bits` bits.
+
+    `full` is the name of the full register, `low` the lowest bit of the operand in it.
+    """
 
     name: str
     bits: int
@@ -78,7 +83,7 @@ class Reg:
 
 @dataclass(frozen=True, slots=True)
 class Imm:
-    """An immediate, sign-extended where the instruction does so, as an unsigned 64-bit number."""
+    """An immediate as an unsigned 64-bit number, sign-extended if the instruction does so."""
 
     value: int
 
@@ -87,8 +92,8 @@ class Imm:
 class Mem:
     """A memory operand of `bits` bits: base + index * scale + displacement (signed).
 
-    `target` is the offset from the text's start that a rip-relative operand points to, and then there is no base.
-    With `broadcast`, `bits` is the size of the one element that is repeated. `segment` is set for fs and gs only.
+    `target` is the offset from the text's start to which a rip-relative operand points; such an operand has no base.
+    With `broadcast`, `bits` is the size of the repeated element. `segment` is set for fs and gs only.
     """
 
     bits: int
@@ -106,15 +111,15 @@ Operand = Reg | Imm | Mem
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """One instruction as the bytes say it.
+    """One decoded instruction.
 
-    `reads` and `writes` hold full register names (rax for eax and al, zmm3 for xmm3), implicit ones and those of
-    addresses included. Writing a part of a general register that leaves the rest alone counts as a read as well;
-    writing an xmm register by a legacy SSE instruction does not. Flags are named of sf zf af cf pf df; a flag
-    that the instruction leaves undefined is in `flags_undefined` only. `loads` and `stores` speak of any
-    memory, the stack included. `target` is the offset that a direct branch goes to; it is not among `operands`.
-    `encoding` is one of `encodings`; empty for bytes that no assembler writes: with a prefix that changes nothing, or
-    only on some processors, or with addresses of 32 bits.
+    `reads` and `writes` hold names of full registers (rax for eax and al, zmm3 for xmm3), including implicit operands
+    and address registers. Writing a part of a general register that preserves the rest counts as a read too; a legacy
+    SSE instruction that writes an xmm register does not. The flags are of, sf, zf, af, cf, pf and df. A flag that the
+    instruction leaves undefined is in `flags_undefined` only. `loads` and `stores` cover all memory, including the
+    stack. `target` is the offset of a direct branch's destination, which is not among `operands`. `encoding` is one of
+    `encodings`. It is empty for bytes that no assembler emits: with a prefix that has no effect, or only on some
+    processors, or with 32-bit addresses.
     """
 
     offset: int
@@ -137,29 +142,29 @@ class Decoded:
 
     @property
     def length(self) -> int:
-        """Bytes of this instruction."""
+        """The instruction's length in bytes."""
         return len(self.raw)
 
     @property
     def end(self) -> int:
-        """Offset of the byte behind this instruction."""
+        """The offset of the byte after the instruction."""
         return self.offset + len(self.raw)
 
     @property
     def memory(self) -> Mem | None:
-        """The explicit memory operand, if there is one."""
+        """The explicit memory operand, or None."""
         return next((operand for operand in self.operands if isinstance(operand, Mem)), None)
 
     def text(self, syntax: str = "nasm") -> str:
-        """This instruction in `syntax`: nasm, gas (Intel operand order for GNU as), att or masm.
+        """Return the instruction in a syntax: nasm, gas (Intel operand order for GNU as), att or masm.
 
-        Numbers below 100 are decimal, others and all offsets in the code hexadecimal.
+        Numbers below 100 are decimal. Larger ones and all code offsets are hexadecimal.
 
         >>> decode(bytes.fromhex("48c1ea08"))[0].text()
         'shr rdx,8'
         """
         if syntax not in _SYNTAXES:
-            raise ValueError(f"no syntax {syntax!r}: choose one of {', '.join(_SYNTAXES)}")
+            raise ValueError(f"unknown syntax {syntax!r}: choose from {', '.join(_SYNTAXES)}")
         formatter = iced.Formatter(_SYNTAXES[syntax])
         formatter.hex_prefix, formatter.hex_suffix = "0x", ""
         formatter.uppercase_hex = False
@@ -172,9 +177,11 @@ class Decoded:
 
 
 def decode(text: bytes) -> tuple[Decoded, ...]:
-    """The instructions of `text`, one after the other; offsets count from its start.
+    """Decode `text` and return its instructions.
 
-    Raises DecodeError at the first bytes that are no instruction.
+    Offsets count from its start.
+
+    Raises DecodeError at the first bytes that are no valid instruction.
 
     >>> [instruction.mnemonic for instruction in decode(bytes.fromhex("4889d0c3"))]
     ['mov', 'ret']
@@ -192,7 +199,7 @@ def decode(text: bytes) -> tuple[Decoded, ...]:
 
 
 def encodings() -> Mapping[str, str]:
-    """The mnemonic of every encoding whose operands are of general, vector and mask registers, memory and numbers.
+    """Return the mnemonic of every encoding that has only general, vector, mask, memory and immediate operands.
 
     >>> encodings()["add_rm64_r64"]
     'add'
@@ -209,7 +216,7 @@ def encodings() -> Mapping[str, str]:
 
 
 def distances(text: bytes) -> tuple[int, ...]:
-    """Where the 4-byte distances lie by which rip-relative operands point out of `text`.
+    """Return the offsets of the 4-byte displacements of rip-relative operands that point outside `text`.
 
     >>> distances(bytes.fromhex("48233d00010000c3"))  # and rdi,[rip+0x100]; ret
     (3,)
@@ -223,7 +230,7 @@ def distances(text: bytes) -> tuple[int, ...]:
 
 
 def features(decoded: Iterable[Decoded]) -> frozenset[str]:
-    """The CPU features that these instructions need, as `Decoded.features` names them.
+    """Return the CPU features that these instructions need, named as in `Decoded.features`.
 
     >>> sorted(features(decode(bytes.fromhex("c5edefc3c3"))))
     ['avx2', 'x86-64']
@@ -232,7 +239,7 @@ def features(decoded: Iterable[Decoded]) -> frozenset[str]:
 
 
 def _names(module: object) -> Mapping[int, str]:
-    """Value to lower-case name for one of iced's modules of constants."""
+    """Return the names of iced's constants of one kind, in lower case, by value."""
     return MappingProxyType(
         {value: name.lower() for name, value in vars(module).items() if name.isupper() and isinstance(value, int)}
     )
@@ -246,12 +253,12 @@ _KINDS = re.compile(
     r"([xyz]mm|k|r\d+)_(reg|rm|vvvv|or_mem|opcode|is4)|mem(_offs)?|imm\d+(sex\d+|_const_1)?|br64_[14]|al|cl|ax|eax|rax"
 )
 _FEATURES = _names(iced.CpuidFeature)
-# Prefixes that assemblers write though they change nothing: of segments that 64 bits know none of, which move what lies
-# behind them; longer nops; rep ret; bnd, which no processor minds.
+# Prefixes without effect that assemblers emit: segment overrides for alignment, which 64-bit mode ignores; longer
+# nops; rep ret; bnd.
 _NO_SEGMENTS = b"\x26\x2e\x36\x3e"
 _REPEATS = b"\xf2\xf3"
 _IDLE: Mapping[str, bytes] = MappingProxyType({"nop": b"\x66", "ret": _REPEATS, "jmp": b"\xf2", "call": b"\xf2"})
-_STRAY = _NO_SEGMENTS + b"\x64\x65\x67\xf0"  # and fs, gs, addresses of 32 bits, lock
+_STRAY = _NO_SEGMENTS + b"\x64\x65\x67\xf0"  # and fs, gs, 32-bit addresses, lock
 _SYNTAXES: Mapping[str, iced.FormatterSyntax_] = MappingProxyType(
     {
         "nasm": iced.FormatterSyntax.NASM,
@@ -280,7 +287,7 @@ _FLAGS: Mapping[int, str] = MappingProxyType(
     {getattr(iced.RflagsBits, flag.upper()): flag for flag in ("of", "sf", "zf", "af", "cf", "pf", "df")}
 )
 _CHANGING = {iced.OpAccess.READ_WRITE, iced.OpAccess.READ_COND_WRITE, iced.OpAccess.COND_WRITE}
-_READING = _CHANGING | {iced.OpAccess.READ, iced.OpAccess.COND_READ}  # what is not written keeps its old value
+_READING = _CHANGING | {iced.OpAccess.READ, iced.OpAccess.COND_READ}  # a conditional write may keep the old value
 _WRITING = _CHANGING | {iced.OpAccess.WRITE}
 _BRANCHES = frozenset({iced.OpKind.NEAR_BRANCH16, iced.OpKind.NEAR_BRANCH32, iced.OpKind.NEAR_BRANCH64})
 _STRINGS: Mapping[int, iced.Register_] = MappingProxyType(
@@ -317,14 +324,14 @@ def _register(register: iced.Register_) -> Reg:
 
 
 def _is_small(operand: Operand) -> bool:
-    """Whether its number reads better in decimal, as shift counts do."""
+    """Return whether the operand's number is shown in decimal, like a shift count."""
     if isinstance(operand, Mem):
         return operand.target is None and abs(operand.displacement) < 100
     return not isinstance(operand, Imm) or operand.value < 100
 
 
 def signed(value: int, width: int = 64) -> int:
-    """The number that these bits are as two's complement.
+    """Return the value of a two's complement number of `width` bits.
 
     >>> signed(0xFF, 8), signed(0x7F, 8)
     (-1, 127)
@@ -371,7 +378,7 @@ def _flags(bits: int) -> frozenset[str]:
 
 
 def _mnemonic(instruction: iced.Instruction) -> str:
-    """Lower-case name, in front of it the prefixes that change what the instruction does."""
+    """Return the mnemonic in lower case, preceded by prefixes that change the operation (lock, rep, repne)."""
     name = _MNEMONICS[instruction.mnemonic]
     if instruction.has_lock_prefix:
         return "lock " + name
@@ -381,17 +388,17 @@ def _mnemonic(instruction: iced.Instruction) -> str:
 
 
 def _encoding(instruction: iced.Instruction, encoder: iced.Encoder, raw: bytes) -> str:
-    """The encoding's name where these are the bytes that an assembler writes; else empty."""
+    """Return the name of the encoding if an assembler emits these bytes, else an empty string."""
     try:
         encoder.encode(instruction, instruction.ip)
-    except ValueError:  # a branch to nowhere, as from beyond the end of the address space
+    except ValueError:  # a branch whose target is outside the address space
         return ""
     idle = _NO_SEGMENTS + _IDLE.get("jmp" if instruction.is_jcc_short_or_near else _mnemonic(instruction), b"")
-    own = raw.lstrip(idle)
-    prefixes = set(own[: len(own) - len(own.lstrip(b"\x66" + _REPEATS + _STRAY))])
+    stripped = raw.lstrip(idle)
+    prefixes = set(stripped[: len(stripped) - len(stripped.lstrip(b"\x66" + _REPEATS + _STRAY))])
     stray = prefixes.intersection(_STRAY)
     repeats = prefixes.intersection(_REPEATS) and (instruction.has_rep_prefix or instruction.has_repne_prefix)
-    regular = not stray and not repeats and own == encoder.take_buffer().lstrip(idle)
+    regular = not stray and not repeats and stripped == encoder.take_buffer().lstrip(idle)
     return _CODES[instruction.code] if regular else ""
 
 

@@ -1,9 +1,9 @@
-"""One function taken out of its file, with the read-only sections that its operands point into.
+"""Extraction of one function from an ELF file, with the read-only sections that its operands point into.
 
-In an object they are laid out behind it and displacements set anew, as a linker does; in a linked file they keep their
-distance. What of this is so in every program that links or loads the file is said beside it (`SectionLayout`): a
-distance between two sections of an object is not, nor what a linker or loader sets. What cannot stand alone is refused
-by name.
+The sections of an object file are appended behind the code, and displacements are relocated as a linker would do it.
+The sections of a linked file keep their distances. `SectionLayout` records the parts of this layout that every linker
+and loader preserves. The distance between two sections of an object is not among them, nor are bytes that a linker or
+loader sets. A function that needs anything else is refused by name.
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ from setwise.analysis.code.elf_reader import (
 )
 from setwise.analysis.code.section_layout import Piece, Ranges, SectionLayout
 
-_ALIGNMENT = 64  # a line of the cache: as much as any operand needs
+_ALIGNMENT = 64  # a cache line: the largest alignment that an operand needs
 _LONGEST = 1 << 16  # bytes of a function
-_FARTHEST = 1 << 26  # bytes of constants, and of what lies between them
+_FARTHEST = 1 << 26  # bytes of constants, and of the gaps between them
 _MOST_SECTIONS = 1000  # of a linked file
 _RELATIVE = frozenset({"PC32", "PLT32"})
-# As linkers' own scripts leave them; what has another name with a point in front is put together by other rules.
+# Sections that default linker scripts copy unchanged; other names that begin with a dot have rules of their own.
 _CONSTANTS = re.compile(r"\.l?rodata(\..*)?$|[^.]")
 
 
 @dataclass(frozen=True, slots=True)
 class FunctionSymbol:
-    """A function's symbol, and where in its section it begins; its name stands in `names`.
+    """A function's symbol, its offset in its section, and the string table that holds its name.
 
-    A size of 0 means that the file does not say.
+    A size of 0 means that the file gives none.
     """
 
     names: bytes
@@ -58,17 +58,17 @@ class FunctionSymbol:
 
     @property
     def name(self) -> str:
-        """Its name."""
+        """The function's name."""
         return name_at(self.names, self.symbol.name)
 
     def is_called(self, name: bytes) -> bool:
-        """Whether that is its name."""
+        """Return whether the function has that name."""
         return self.names.startswith(name + b"\0", self.symbol.name)
 
 
 @dataclass
 class Extraction:
-    """One function on its way out of its file; what it points into is appended to `data`, a section at a time."""
+    """The extraction of one function. Each section that it reads is appended to `data`."""
 
     elf: Elf
     function: FunctionSymbol
@@ -76,10 +76,10 @@ class Extraction:
     text: bytearray = field(default_factory=bytearray)
     data: bytearray = field(default_factory=bytearray)
     places: dict[int, int] = field(default_factory=dict)
-    """A section's number to its offset in `data`."""
+    """The offset of each section in `data`, by section number."""
     pieces: list[Piece] = field(default_factory=list)
     numbers: dict[tuple[int, int], int] = field(default_factory=dict)
-    """Of a section's piece, or of that of one of its constants where they are merged, by its place there."""
+    """The index in `pieces` of a section, or of one constant of a mergeable section, by section number and offset."""
     unknown: Ranges = field(default_factory=Ranges)
     targets: dict[int, tuple[int, int]] = field(default_factory=dict)
     entries: dict[int, int] = field(default_factory=dict)
@@ -87,35 +87,37 @@ class Extraction:
 
     @property
     def section(self) -> ElfSection:
-        """The function's."""
+        """The section that holds the function."""
         return self.elf.sections[self.function.symbol.section]
 
     @property
     def data_offset(self) -> int:
-        """Where an object's data is laid out, from the function's start."""
+        """The offset of an object's data from the function's start: the code size rounded up to a cache line."""
         return -(-len(self.text) // _ALIGNMENT) * _ALIGNMENT
 
     @property
     def origin(self) -> int:
-        """How far the function begins from a place of known alignment."""
+        """The offset of the function's start from an aligned place."""
         address = self.function.offset + (self.section.address if self.elf.linked else 0)
         return address % self._alignment(self.section)
 
     def binary(self) -> Binary:
-        """The function alone."""
+        """Return the function with its data."""
         section, start = self.section, self.function.offset
         self._check_code(section)
         if not 0 <= start < section.size:
-            raise ElfError("has no code: its place is not in its section")
+            raise ElfError("has no code: its offset is outside its section")
         size = self.function.symbol.size or min(section.size, self._next()) - start
         if start + size > section.size:
-            raise ElfError("has more code than its section")
+            raise ElfError("extends beyond the end of its section")
         if self.elf.linked:
             content, flags = self.elf.loaded(section.address + start, min(size, _LONGEST + 1))
             if not flags & EXECUTABLE or flags & WRITABLE:
-                raise ElfError("is not loaded as code that nothing can change")
+                raise ElfError("is not loaded as read-only executable code")
             if self.elf.relocates_text:
-                raise ElfError("is of a file whose code and constants are changed when it is loaded: use -fPIC")
+                raise ElfError(
+                    "needs load-time relocations of its code (text relocations): compile the file with -fPIC"
+                )
         else:
             content = self.elf.bytes_of(section)[start : start + min(size, _LONGEST + 1)]
         self.text[:] = content if self.function.symbol.size else content[: self._extent(content)]
@@ -136,10 +138,13 @@ class Extraction:
         return Binary(bytes(self.text), bytes(self.data), data_offset if self.data else 0, layout)
 
     def _in_place(self, start: int) -> Binary:
-        """A linked function: with all sections from the first to the last that it reads, where they are."""
+        """Return a linked function with all sections from the first to the last that it reads.
+
+        Distances are unchanged.
+        """
         wanted = {}
         if len(self.elf.sections) > _MOST_SECTIONS:
-            raise ElfError(f"is of a linked file with more than {_MOST_SECTIONS:,} sections")
+            raise ElfError(f"is in a linked file with more than {_MOST_SECTIONS:,} sections")
         for instruction in decode(bytes(self.text)):
             memory = instruction.memory
             if memory is None or memory.target is None or 0 <= memory.target < len(self.text):
@@ -147,18 +152,20 @@ class Extraction:
             section = self._section_at(start + memory.target)
             self._check_constant(section, f"{start + memory.target:#x}")
             if section.address < start + len(self.text):
-                raise ElfError(f"reads {section.name} in front of it: only constants behind the code are taken along")
+                raise ElfError(
+                    f"reads {section.name}, which precedes the code: only constants behind the code can be extracted"
+                )
             wanted[section.address] = section
         if not wanted:
             return self._made(0)
         first, end = min(wanted), max(section.address + section.size for section in wanted.values())
         if end - start > _FARTHEST:
-            raise ElfError(f"reads constants that lie further than {_FARTHEST >> 20} MiB away")
+            raise ElfError(f"reads constants more than {_FARTHEST >> 20} MiB away")
         self.data[:] = bytes(end - first)
         for address, section in sorted(wanted.items()):
             content, flags = self.elf.loaded(address, section.size)
             if not flags & READABLE or flags & WRITABLE:
-                raise ElfError(f"reads {section.name}, which is not loaded as constant")
+                raise ElfError(f"reads {section.name}, which is not loaded as read-only data")
             self.data[address - first : address - first + section.size] = content
             place = address - start
             self._piece("code", self.section, place + self.origin, place, place + section.size)
@@ -168,26 +175,26 @@ class Extraction:
         for section in self.elf.sections:
             if section.flags & ALLOC and 0 <= address - section.address < section.size:
                 return section
-        raise ElfError(f"reads {address:#x}, which lies in no section")
+        raise ElfError(f"reads {address:#x}, which is in no section")
 
     def _check_code(self, section: ElfSection) -> None:
         if section.type != PROGBITS or section.flags & ~GROUP != ALLOC | EXECINSTR:
-            raise ElfError(f"lies in {section.name}, which is no code that is loaded as it is")
+            raise ElfError(f"is in {section.name}, which is not an ordinary code section")
 
     def _check_constant(self, section: ElfSection, name: str) -> None:
         if section.flags & EXECINSTR:
-            cold = "gcc's -fno-reorder-blocks-and-partition keeps rare parts inside"
-            hint = cold if section.name == ".text.unlikely" else "only code that stands alone is judged"
-            raise ElfError(f"calls or reads '{name}', which is other code: {hint}")
+            cold = "compile with -fno-reorder-blocks-and-partition to keep cold code inside the function"
+            hint = cold if section.name == ".text.unlikely" else "only self-contained functions can be judged"
+            raise ElfError(f"calls or reads '{name}', which is outside the function: {hint}")
         if section.flags & WRITE or section.type == NOBITS:
             raise ElfError(f"uses '{name}' in {section.name}, which is not constant")
         plain = section.type == PROGBITS and section.flags & ~(MERGE | STRINGS) == ALLOC
         plain = plain and section.number not in self.elf.grouped
         if not plain or not (self.elf.linked or _CONSTANTS.match(section.name)):
-            raise ElfError(f"uses '{name}' in {section.name}, of which linkers need not keep what it holds")
+            raise ElfError(f"uses '{name}' in {section.name}, whose contents a linker may change")
 
     def _next(self) -> int:
-        """Where the next function of the section begins."""
+        """Return the offset of the next function in the section."""
         others = (
             function.offset
             for function in self.known
@@ -196,9 +203,9 @@ class Extraction:
         return min((offset for offset in others if offset > self.function.offset), default=1 << 62)
 
     def _extent(self, content: bytes) -> int:
-        """How far code goes whose size is not given: to the first way out that no branch leads past.
+        """Return the size of code whose symbol has no size: up to the first exit that no branch jumps beyond.
 
-        Where it jumps by a table, nobody knows what that leads past: then to the next function.
+        The targets of an indirect jump are unknown, so code with one extends to the next function.
         """
         at = furthest = 0
         while at < len(content):
@@ -209,9 +216,9 @@ class Extraction:
             if instruction.flow == "indirect":
                 break
             if instruction.flow in ("return", "jump", "exception") and at > furthest:
-                self.end = f"taken to be at offset {at:#x}, where nothing leads past: the file gives no size"
+                self.end = f"assumed at offset {at:#x}, beyond which no branch jumps: the file gives no size"
                 return at
-        self.end = f"taken to be at offset {len(content):#x}, before the next function: the file gives no size"
+        self.end = f"assumed at offset {len(content):#x}, before the next function: the file gives no size"
         return len(content)
 
     # ---- relocations of objects
@@ -231,7 +238,7 @@ class Extraction:
             instruction = at_offset.get(at)
             symbol, name = self._symbol(table, relocation)
             if instruction is None or instruction.end < at + 4:
-                raise ElfError(f"refers to '{name}' at offset {at:#x}, where no operand lies")
+                raise ElfError(f"refers to '{name}' at offset {at:#x}, which is not in an operand")
             relocated.add(instruction.offset)
             self._relocate(instruction, at, relocation, symbol, name)
             self.unknown.add(low, high)
@@ -240,56 +247,61 @@ class Extraction:
                 self._move_displacement(instruction)
 
     def _relocate(self, instruction: Decoded, at: int, relocation: ElfRelocation, symbol: Symbol, name: str) -> None:
-        """Sets an operand's displacement, or a branch's."""
+        """Relocate the displacement of a memory operand or of a branch."""
         kind, branches = relocation.kind, instruction.target is not None
         direct = kind in _RELATIVE and (kind == "PC32" or symbol.is_local)
         table = kind in THROUGH_TABLE and _takes_address(instruction) and at + 4 == instruction.end
         if not (direct or (table and relocation.addend == -4)):
             raise ElfError(
-                f"refers to '{name}' by R_X86_64_{kind}: compile it with -fPIC, so that addresses are relative"
+                f"refers to '{name}' by R_X86_64_{kind}: compile it with -fPIC, which makes addresses relative"
             )
         field = instruction.end - 4 if branches else instruction.offset + _displacement(instruction)
         if at != field:
-            raise ElfError(f"refers to '{name}' at offset {at:#x}, where no displacement lies")
+            raise ElfError(f"refers to '{name}' at offset {at:#x}, which is not a displacement")
         if table:
-            self.text[at - 2] = 0x8D  # mov from the table of addresses to lea, as linkers do
+            self.text[at - 2] = 0x8D  # turn the load from the global offset table into lea, as linkers do
         offset = symbol.value + relocation.addend + instruction.end - at
         place = self._place(instruction, symbol.section, offset, name, symbol)
         self._set(self.text, at, place - instruction.end)
         if table and symbol.is_exported:
-            # Another file may define it in its stead.
+            # A definition in another file may replace it.
             if symbol.section not in self.places:
-                raise ElfError(f"needs '{name}' of its own code by its name, which another may take")
+                raise ElfError(f"needs '{name}' of its own section, which another file's definition may replace")
             section = self.elf.sections[symbol.section]
             start, end = self._start(section), self._start(section) + section.size
             self.unknown.add(start, end)
-            # Nor is anything known of that other one's alignment, size and distance from its neighbours.
+            # The alignment and size of that definition, and its distance from its neighbours, are unknown too.
             self.pieces.append(Piece(f"symbol {relocation.symbol}", 1, 0, start + symbol.value, end))
             self.targets[instruction.offset] = len(self.pieces) - 1, offset - symbol.value
 
     def _symbol(self, table: ElfSection, relocation: ElfRelocation) -> tuple[Symbol, str]:
-        """The symbol that is meant, and its name; refused is one that another file may define, or that is no place."""
+        """Return the symbol of a relocation and its name. Refuse undefined, weak and other replaceable symbols."""
         symbol = self.elf.symbol(table, relocation.symbol)
         section = self.elf.section(symbol.section)
         own = name_at(self.elf.names(table), symbol.name) if symbol.name else ""
-        name = own or (section.name if section is not None else "a symbol without a name")
+        name = own or (section.name if section is not None else "an unnamed symbol")
         if section is None:
-            raise ElfError(f"needs '{name}', which the file does not define: only code that stands alone is judged")
+            raise ElfError(
+                f"needs '{name}', which the file does not define: only self-contained functions can be judged"
+            )
         if not symbol.is_plain:
-            raise ElfError(f"needs '{name}', which is weak or no plain symbol: another may take its place")
+            raise ElfError(f"needs '{name}', which is weak or otherwise replaceable at link time")
         return symbol, name
 
     def _place(self, instruction: Decoded, number: int, offset: int, name: str, symbol: Symbol | None = None) -> int:
-        """Where that part of a section lies in the image, from the function's start; a new section is taken along."""
+        """Return the position of an offset of a section, counted from the function's start.
+
+        Append the section if it is new.
+        """
         inside = offset - self.function.offset
-        own = number == self.function.symbol.section  # there constants among the code are meant
+        own = number == self.function.symbol.section  # constants among the code
         if own and 0 <= inside < len(self.text):
             return inside
         section = self.elf.sections[number]
         if not own:
             self._check_constant(section, name)
         if not 0 <= offset <= section.size:
-            raise ElfError(f"points to '{name}' outside of {section.name}: what lies there nobody knows")
+            raise ElfError(f"points to '{name}' outside {section.name}; its contents are unknown")
         if number not in self.places:
             self._take(section, own)
         if own:
@@ -317,7 +329,10 @@ class Extraction:
         return self.data_offset + self.places[section.number]
 
     def _entry(self, section: ElfSection, offset: int, name: str, symbol: Symbol | None) -> int:
-        """Where the constant that is meant begins in a mergeable section; of equal ones, anywhere, linkers keep one."""
+        """Return the start of the constant in a mergeable section that holds `offset`.
+
+        A linker keeps one copy of equal constants, anywhere in the merged section.
+        """
         start, size = self._start(section), section.entry_size
         value = -1 if symbol is None or symbol.is_section else symbol.value
         if (
@@ -325,7 +340,9 @@ class Extraction:
             or not 0 <= value < section.size
             or (section.flags & STRINGS and size > 1)
         ):
-            raise ElfError(f"uses '{name}' in {section.name}, whose constants are merged, without saying which")
+            raise ElfError(
+                f"uses '{name}' in {section.name}, whose constants are merged, in a way that does not identify one"
+            )
         low = value // size * size
         high = low + size
         if section.flags & STRINGS:
@@ -334,14 +351,14 @@ class Extraction:
             low = max(self.data.rfind(0, max(begin, at - _LONGEST), at) + 1, begin) - begin
             high = self.data.find(0, at, at + _LONGEST) + 1 - begin
         if not low <= offset < high <= section.size:
-            raise ElfError(f"uses '{name}' in {section.name} beyond its end, where constants are merged")
+            raise ElfError(f"uses '{name}' in {section.name} beyond the end of the constant, which a linker may move")
         if (section.number, low) not in self.numbers:
             base = f"section {section.number} at {low}"
             self.numbers[section.number, low] = self._piece(base, section, 0, start + low, start + high)
         return low
 
     def _piece(self, base: str, section: ElfSection, origin: int, start: int, end: int) -> int:
-        """A new piece's number."""
+        """Append a piece and return its index."""
         alignment = self._alignment(section)
         if section.flags & MERGE:
             alignment = 1 if section.flags & STRINGS else min(alignment, section.entry_size)
@@ -349,7 +366,7 @@ class Extraction:
         return len(self.pieces) - 1
 
     def _alignment(self, section: ElfSection) -> int:
-        """What a section's place is a multiple of; of a linked file, of all that is loaded."""
+        """Return the alignment of a section; the page size in a linked file."""
         if self.elf.linked:
             return PAGE
         alignment = section.alignment or 1
@@ -358,7 +375,10 @@ class Extraction:
         return min(alignment, PAGE)
 
     def _relocate_data(self, section: ElfSection, own: bool) -> None:
-        """Tables of distances from the table to the code, as switches have them; all else is unknown."""
+        """Relocate the jump tables of a section, whose entries are distances.
+
+        Mark all other relocated bytes as unknown.
+        """
         table, relocations = self.elf.relocations(section)
         start = self._start(section)
         for relocation in relocations:
@@ -372,9 +392,11 @@ class Extraction:
             self.unknown.add(low, high)
 
     def _enter(self, symbol: Symbol, addend: int, kind: str, at: int) -> None:
-        """A distance that stands at that place of the image, to the function or to what is not known."""
+        """Write a jump table entry: the distance from its place in the image to a place in the function's section."""
         if kind not in _RELATIVE:
-            raise ElfError(f"has a table of addresses (R_X86_64_{kind}): with -fPIC they would be relative")
+            raise ElfError(
+                f"has a table of absolute addresses (R_X86_64_{kind}): compile it with -fPIC, which makes them relative"
+            )
         place = symbol.value + addend - self.function.offset
         if symbol.section == self.function.symbol.section:
             self._set(self.data, at - self.data_offset, place - at)
@@ -382,34 +404,34 @@ class Extraction:
                 self.entries[at] = place
 
     def _move_displacement(self, instruction: Decoded) -> None:
-        """An operand that the assembler resolved: constants of the function's own section, perhaps outside of it."""
+        """Adjust an operand that the assembler resolved itself: it points to constants in the function's section."""
         memory = instruction.memory
         if memory is not None and memory.target is not None and not 0 <= memory.target < len(self.text):
             offset = self.function.offset + memory.target
             if not 0 <= offset <= self.section.size:
-                return  # perhaps no instruction at all, but constants among the code
+                return  # probably not an instruction but constants among the code
             place = self._place(instruction, self.function.symbol.section, offset, f"offset {offset:#x}")
             at = instruction.offset + _displacement(instruction)
             self._set(self.text, at, place - instruction.end)
             self.unknown.add(at, at + 4)
 
     def _check_branches(self) -> None:
-        """Refuses what leaves the function other than by ret."""
+        """Refuse calls, far jumps, and branches that leave the function."""
         for instruction in decode(bytes(self.text)):
             target, memory = instruction.target, instruction.memory
             far = instruction.flow == "indirect" and memory is not None and memory.bits != 64
             if far or instruction.flow == "call" or (target is not None and not 0 <= target < len(self.text)):
                 text = instruction.text()
-                raise ElfError(f"leaves its own code by '{text}': only code that stands alone is judged")
+                raise ElfError(f"leaves the function by '{text}': only self-contained functions can be judged")
 
     def _set(self, content: bytearray, at: int, value: int) -> None:
         if not -(1 << 31) <= value < 1 << 31:
-            raise ElfError("points further than 2 GiB")
+            raise ElfError("needs a displacement of more than 2 GiB")
         content[at : at + 4] = value.to_bytes(4, "little", signed=True)
 
 
 def _takes_address(instruction: Decoded) -> bool:
-    """Whether it is a mov of 64 bits from memory, which a linker may turn into lea."""
+    """Return whether the instruction is a 64-bit mov from memory, which a linker may turn into lea."""
     return instruction.mnemonic == "mov" and instruction.raw[1:2] == b"\x8b" and instruction.raw[0] & 0xF8 == 0x48
 
 
@@ -417,7 +439,10 @@ _PROBE = bytes.fromhex("11335577")
 
 
 def _displacement(instruction: Decoded) -> int:
-    """Where the displacement of a rip-relative operand stands: tried, for behind it may be an immediate."""
+    """Return the offset of a rip-relative displacement within its instruction.
+
+    An immediate may follow it, so each offset is tried: a marker is written there and decoded.
+    """
     for behind in (0, 1, 2, 4):
         at = instruction.length - 4 - behind
         if instruction.memory is None or instruction.memory.target is None or at < 1:
@@ -435,4 +460,4 @@ def _first(content: bytes) -> Decoded:
             return decode(content[:length])[0]
         except DecodeError:
             continue
-    raise DecodeError(f"holds no instruction at {content.hex(' ')}")
+    raise DecodeError(f"contains an invalid instruction: {content.hex(' ')}")

@@ -1,4 +1,4 @@
-"""Functions out of objects, programs, shared libraries, so that somebody else's code is judged as ours is."""
+"""Functions of ELF objects, programs and shared libraries, for the same judges as our own kernels."""
 
 from __future__ import annotations
 
@@ -13,36 +13,40 @@ from setwise.analysis.code.decode import Binary, DecodeError
 from setwise.analysis.code.elf_reader import EXECINSTR, Elf, ElfError, read
 from setwise.analysis.code.extraction import Extraction, FunctionSymbol
 
-_OFFERED = 2000  # names that a mistaken one is compared with
+_OFFERED = 2000  # symbol names that are compared with a misspelt one
 
 
 class ObjectError(ValueError):
-    """A file or a function in it that cannot be judged; the message is one line."""
+    """A file, or a function in it, that cannot be judged. The message is one line."""
 
 
 @dataclass(frozen=True, slots=True)
 class ObjectFunction:
-    """A function of an ELF object, program or shared library, by its symbol."""
+    """A function of an ELF object, program or shared library, named by its symbol."""
 
     file: str
     symbol: str
 
     @property
     def binary(self) -> Binary:
-        """Its bytes, as `load` takes them."""
+        """The function's bytes, as `load` returns them."""
         return load(self.file, self.symbol)
 
 
 def functions(path: str | Path) -> tuple[str, ...]:
-    """The names of the functions that the file defines, global ones first; ObjectError if it is no ELF file."""
+    """Return the names of the functions that a file defines, global ones first.
+
+    Raises ObjectError if it is no ELF file.
+    """
     with _opened(path) as elf:
         return tuple(dict.fromkeys(function.name for function in _functions(elf) if not function.symbol.is_label))
 
 
 def load(path: str | Path, symbol: str) -> Binary:
-    """The bytes of a function of an ELF object, program or shared library, with the read-only data that it reads.
+    """Return the code of a function of an ELF file, with the read-only data that it reads.
 
-    Raises ObjectError: no such file or function, not for x86-64, or it needs more than its own code and constants.
+    Raises ObjectError if there is no such file or function, if the file is not for x86-64, or if the function needs
+    more than its own code and constants.
     """
     with _opened(path) as elf:
         known = _functions(elf)
@@ -50,15 +54,18 @@ def load(path: str | Path, symbol: str) -> Binary:
         named = [function for function in known if function.is_called(wanted)]
         if not named:
             names = (function.name for function in known if not function.symbol.is_label)
-            raise ObjectError(f"{path}: no function '{symbol}': {_offer(symbol, [*islice(names, _OFFERED)])}")
+            raise ObjectError(f"{path}: no function '{symbol}': {_suggest(symbol, [*islice(names, _OFFERED)])}")
         try:
-            return Extraction(elf, _meant(named), known).binary()
+            return Extraction(elf, _choose(named), known).binary()
         except (ElfError, DecodeError) as error:
             raise ObjectError(f"{path}: {symbol} {error}") from None
 
 
 def load_all(path: str | Path, wanted: Container[str]) -> dict[str, Binary | ObjectError]:
-    """As `load`, every function of the file whose name is wanted, and for those that cannot be judged the reason."""
+    """Load every function of the file whose name is in `wanted`.
+
+    The result holds an ObjectError for each that cannot be judged.
+    """
     made: dict[str, Binary | ObjectError] = {}
     with _opened(path) as elf:
         known = _functions(elf)
@@ -68,7 +75,7 @@ def load_all(path: str | Path, wanted: Container[str]) -> dict[str, Binary | Obj
                 named.setdefault(name, []).append(function)
         for name, candidates in named.items():
             try:
-                made[name] = Extraction(elf, _meant(candidates), known).binary()
+                made[name] = Extraction(elf, _choose(candidates), known).binary()
             except (ElfError, DecodeError) as error:
                 made[name] = ObjectError(f"{name} {error}")
     return made
@@ -85,7 +92,7 @@ def _opened(path: str | Path) -> Iterator[Elf]:
 
 
 def _functions(elf: Elf) -> list[FunctionSymbol]:
-    """All functions, global ones first where a name comes twice."""
+    """Return all functions of the file, global symbols before local ones."""
     found: list[tuple[bool, int, FunctionSymbol]] = []
     for table in elf.tables():
         names = elf.names(table)
@@ -100,20 +107,23 @@ def _functions(elf: Elf) -> list[FunctionSymbol]:
     return [function for _, _, function in sorted(found, key=lambda entry: entry[:2])]
 
 
-def _meant(named: Sequence[FunctionSymbol]) -> FunctionSymbol:
-    """Of functions of one name the one that a linker would take: global, and of the version that is the default."""
+def _choose(named: Sequence[FunctionSymbol]) -> FunctionSymbol:
+    """Return the function that a linker would choose among several of one name.
+
+    A global symbol precedes a local one, and the default version precedes hidden ones.
+    """
     if not all(function.symbol.is_local for function in named):
         named = [function for function in named if not function.symbol.is_local]
     if not all(function.symbol.hidden for function in named):
         named = [function for function in named if not function.symbol.hidden]
     if len({(function.symbol.section, function.offset) for function in named}) > 1:
-        raise ElfError(f"names {len(named)} functions, and nothing says which is meant")
+        raise ElfError(f"names {len(named)} different functions: give each a unique name")
     return max(named, key=lambda function: function.symbol.size)
 
 
-def _offer(name: str, known: Sequence[str]) -> str:
+def _suggest(name: str, known: Sequence[str]) -> str:
     if not known:
-        return "the file names none"
+        return "the file defines no functions"
     short = [one for one in known if len(one) < 100] if len(name) < 100 else []
     near = difflib.get_close_matches(name, short, n=5, cutoff=0.4) or list(dict.fromkeys(known))[:5]
     return f"it has {', '.join(near)}{' ...' if len(set(known)) > len(near) else ''}"

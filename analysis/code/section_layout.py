@@ -1,4 +1,4 @@
-"""What is known of where the parts of code come to lie: only what every linker and loader has to keep."""
+"""The part of a binary's memory layout that every linker and loader must preserve."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Bytes of an image, from `start` to below `end`, that stay together.
+    """The bytes of an image from `start` to below `end`, which stay together in memory.
 
-    They lie at `origin` and on, counted from a place that is called `base` and is a multiple of `alignment`. Of pieces
-    with one base the distance is known, of others not.
+    They are at `origin` bytes from an address called `base`, which is a multiple of `alignment`. The distance between
+    two pieces is known only if they have the same base.
     """
 
     base: str
@@ -24,7 +24,7 @@ class Piece:
 
 @dataclass(slots=True)
 class Ranges:
-    """Places of an image, as pairs of a start and the end behind it, in order and apart from each other."""
+    """A set of image offsets, stored as sorted, disjoint pairs of start and exclusive end."""
 
     pairs: list[tuple[int, int]] = field(default_factory=list)
 
@@ -32,7 +32,7 @@ class Ranges:
         self.pairs = [*pairs]
 
     def add(self, start: int, end: int) -> None:
-        """Add the places from `start` to below `end`."""
+        """Add the offsets from `start` to below `end`."""
         first = bisect_right(self.pairs, (start,))
         first -= first > 0 and self.pairs[first - 1][1] >= start
         last = bisect_right(self.pairs, (end, end))
@@ -42,19 +42,20 @@ class Ranges:
             self.pairs[first:last] = [(start, end)]
 
     def overlaps(self, start: int, end: int) -> bool:
-        """Return whether a place from `start` to below `end` is among them."""
+        """Return whether the set contains an offset from `start` to below `end`."""
         first = bisect_right(self.pairs, (end - 1, end)) if end > start else 0
         return any(low < end and start < high for low, high in self.pairs[max(0, first - 2) : first + 1])
 
 
 @dataclass(frozen=True, slots=True)
 class SectionLayout:
-    """An image's pieces, of which the first is the code.
+    """The pieces of an image, of which the first is the code.
 
-    `unknown` are the `Ranges` whose bytes a linker or loader sets. `targets` says of instructions, by their
-    offsets, which piece their rip-relative operand points to, and how far from its base; all others point from the code
-    to what has the code's base. `entries` are words of 32 bits, by their places, that hold the distance from there to a
-    place counted from the code's start. `end` says what was taken as the function's end where the file does not tell.
+    `unknown` are the pairs of start and end between which a linker or loader sets the bytes. `targets` maps
+    rip-relative operands to pieces: offset of the instruction, index of the piece, offset from the base of the piece.
+    An instruction that is not listed points to a piece with the code's base. `entries` are the 32-bit jump table
+    entries: offset in the image, and offset of the target from the code's start. `end` says how the function's end was
+    found if the file does not give it.
     """
 
     pieces: tuple[Piece, ...]
@@ -65,7 +66,7 @@ class SectionLayout:
 
     @property
     def shift(self) -> int | None:
-        """How far from a place of known alignment the image may lie as it is; None where it must lie otherwise."""
+        """The offset of the image from an aligned address, or None if the image cannot be placed as one block."""
         code, *rest = self.pieces
         together = [piece for piece in rest if piece.base == code.base]
         if any(piece.origin - piece.start != code.origin for piece in together):

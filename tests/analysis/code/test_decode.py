@@ -20,7 +20,7 @@ def test_operands_and_texts() -> None:
     assert shift.text("att") == "shr $16,%rdx"
     assert one("and eax,-1").operands[1] == Imm(0xFFFF_FFFF_FFFF_FFFF)
     assert one("mov rax,0x7f7f7f7f7f7f7f7f").text() == "mov rax,0x7f7f7f7f7f7f7f7f"
-    with pytest.raises(ValueError, match="choose one of nasm"):
+    with pytest.raises(ValueError, match="choose from nasm"):
         shift.text("fasm")
 
 

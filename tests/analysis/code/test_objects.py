@@ -85,7 +85,7 @@ def test_assembly_without_sizes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("symbol", "message"),
     [
-        ("calls", "calls needs 'helper', which the file does not define: only code that stands alone is judged"),
+        ("calls", "calls needs 'helper', which the file does not define: only self-contained functions can be judged"),
         ("writes", "writes uses 'variable' in .bss, which is not constant"),
         ("plian", "no function 'plian': it has plain"),
     ],
@@ -101,7 +101,7 @@ def test_what_does_not_stand_alone(tmp_path: Path, symbol: str, message: str) ->
 def test_addresses_are_refused(tmp_path: Path) -> None:
     path = compiled(tmp_path, "-fno-pie", "-mcmodel=medium")
     assert result(path, "plain", 5) == 16
-    with pytest.raises(ObjectError, match=r"with -fPIC|compile it with -fPIC|stands alone"):
+    with pytest.raises(ObjectError, match=r"compile it with -fPIC|self-contained"):
         load(path, "switches")
 
 
@@ -196,7 +196,7 @@ def test_the_default_version_is_meant(tmp_path: Path) -> None:
 def test_two_functions_of_one_name_are_refused(tmp_path: Path) -> None:
     path = built(tmp_path, "f1: ret\nf2: nop\n ret\n.type f1,@function\n.type f2,@function\n")
     path.write_bytes(path.read_bytes().replace(b"\0f2\0", b"\0f1\0"))
-    with pytest.raises(ObjectError, match="f1 names 2 functions, and nothing says which is meant"):
+    with pytest.raises(ObjectError, match="f1 names 2 different functions: give each a unique name"):
         load(path, "f1")
 
 
@@ -212,21 +212,21 @@ def test_what_the_file_does_not_say_of_the_end_is_told(tmp_path: Path) -> None:
     path = built(tmp_path, "f: test edi,edi\n je 1f\n ret\n1: ret\n nop\ng: jmp rax\n ret\n h: ret\n.globl f,g,h")
     ends = {name: load(path, name).layout for name in ("f", "g")}
     assert [layout.end if layout else "" for layout in ends.values()] == [
-        "taken to be at offset 0x6, where nothing leads past: the file gives no size",
-        "taken to be at offset 0x3, before the next function: the file gives no size",
+        "assumed at offset 0x6, beyond which no branch jumps: the file gives no size",
+        "assumed at offset 0x3, before the next function: the file gives no size",
     ]
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("f: jmp fword ptr [rdi]", "leaves its own code by 'jmp"),
+        ("f: jmp fword ptr [rdi]", "leaves the function by 'jmp"),
         (
             "f: .reloc .+1, R_X86_64_PC32, f\n mov eax, 0\n ret",
             "has no displacement in 'mov eax,0'",
         ),
         (".weak w\nf: mov rax, [rip+w]\n ret\n.section .rodata\nw: .quad 1", "needs 'w', which is weak"),
-        ('f: mov rax, [rip+w]\n ret\n.section .eh_frame,"a"\nw: .quad 1', "linkers need not keep what it holds"),
+        ('f: mov rax, [rip+w]\n ret\n.section .eh_frame,"a"\nw: .quad 1', "whose contents a linker may change"),
     ],
 )
 def test_what_is_not_promised_is_refused(tmp_path: Path, text: str, message: str) -> None:

@@ -50,7 +50,7 @@ def test_a_variant_is_proved_and_checked(capsys: pytest.CaptureFixture[str]) -> 
     assert main(["prove", *NAME, "--variant", "9"]) == 2
     assert "leapers.knights for avx2 has no variant '9'" in capsys.readouterr().err
     assert main(["prove", NAME[0], "--variant", VARIANT]) == 2
-    assert "a variant is one of an instruction set: add --isa" in capsys.readouterr().err
+    assert "a variant belongs to an instruction set: add --isa" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -112,7 +112,7 @@ def test_an_object_may_take_boards_in_lanes(tmp_path: Path, capsys: Capture, abi
     assert "sliders in xmm0, occupied in xmm1" in shown
     refuted = printed(capsys, *asked, "--abi", abi, status=1)
     assert "refuted: attacks is wrong; confirmed by stepping" in refuted
-    hint = "it reads xmm1, where no argument is: of boards in vector registers add --lanes 2"
+    hint = "it reads xmm1, which is no argument: for boards in vector registers add --lanes 2"
     assert refuted.splitlines()[-1] == hint
     if abi == "sysv":
         assert "wrong for board 2; confirmed" in printed(capsys, *asked, "--lanes", "4", status=1)
