@@ -1,1 +1,1 @@
-"""Static bounds of cycles, with a table a processor."""
+"""Static lower bounds on cycles, with one table a processor."""

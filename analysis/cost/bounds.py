@@ -1,8 +1,7 @@
-"""What executed instructions cost on a processor: lower bounds in core cycles, and what bounds them.
+"""Lower bounds in core cycles for executed instructions on a processor, and the resource that limits them.
 
-A bound, not a forecast: nothing is faster, whatever surrounds it. It may be slower, for the order in which operations
-find their ports, for mispredicted branches, for caches. Loads are taken to hit the nearest cache, branches to be
-predicted.
+The bounds are not forecasts: code never runs faster, but it may run slower. They ignore port contention beyond the
+total load, branch mispredictions and cache misses. Loads are assumed to hit the first-level cache.
 """
 
 from __future__ import annotations
@@ -18,19 +17,19 @@ from setwise.analysis.cost.dependence import BEFORE, Arrival, Dataflow, Input, R
 from setwise.analysis.cost.processors.processor import CostRow, Processor, Uops, size_of
 
 _RESULTS = ("rax", "zmm0")
-_SHORT = 500  # of such rounds many are run, so that a rhythm of several rounds shows
+_SHORT = 500  # instructions: shorter loops are simulated longer, to average patterns that span iterations
 
 
 @dataclass(frozen=True, slots=True)
 class Pressure:
-    """Cycles that a set of ports is busy at least, its ports in order."""
+    """A lower bound in cycles that comes from a set of execution ports."""
 
     cycles: float = 0.0
     ports: tuple[str, ...] = ()
 
     @property
     def named(self) -> str:
-        """The ports in short.
+        """The ports in short form.
 
         >>> Pressure(1.0, ("I1", "I2", "B0")).named
         'I12 B0'
@@ -40,10 +39,11 @@ class Pressure:
 
 
 def busiest(uops: Iterable[Uops]) -> Pressure:
-    """The set of ports with the most to do a port.
+    """Return the set of ports with the highest load per port, and that load in cycles.
 
-    For any set, the operations that can go nowhere else share it. Only unions of the operations' own sets need be
-    looked at: any other has the same operations on more ports. Among equals the set with fewer ports is given.
+    The load of a set consists of the micro-operations that can run on no other port. Only unions of the
+    micro-operations' own port sets can be the maximum, since any other set has the same load on more ports. Ties go to
+    the smaller set.
 
     >>> from setwise.analysis.cost.processors.processor import parse_ports
     >>> busiest([parse_ports("p06"), parse_ports("p06"), parse_ports("p0156"), parse_ports("p6")])
@@ -67,10 +67,11 @@ def busiest(uops: Iterable[Uops]) -> Pressure:
 class Cost:
     """Lower bounds in cycles.
 
-    `latency`: from the arguments to the result, by the longest chain; of a round of a loop, how long each waits for the
-    one before. `pressure`: on the busiest ports. `issue`: slots of the processor's width. `taken`: fetching
-    behind taken jumps, and of lines. `depth` counts instructions on the longest chain, `bytes` all code, `registers`
-    those named. `critical` are indices of the instructions on the chain that `latency` is the length of.
+    `latency` is the length of the longest dependence chain from the arguments to the result; for a loop, the delay
+    from one iteration to the next. `pressure` is the load of the busiest ports, `issue` the micro-operations divided
+    by the processor's width, and `taken` the fetch cycles behind taken jumps and at cache-line boundaries. `depth`
+    counts the instructions on the longest chain, `bytes` the size of the code, `registers` the registers that it uses.
+    `critical` are the indices of the instructions on the chain of length `latency`. `carried` marks a loop iteration.
     """
 
     latency: float
@@ -86,17 +87,17 @@ class Cost:
 
     @property
     def throughput(self) -> float:
-        """Cycles a call at least, where calls wait for nothing."""
+        """The lower bound in cycles a call if calls are independent."""
         return max(self.pressure.cycles, self.issue, self.taken)
 
     @property
     def bound(self) -> float:
-        """Cycles a call at least: independent calls; of a round of a loop, also what it waits for."""
+        """The lower bound in cycles a call, or an iteration; for an iteration, loop-carried latency counts too."""
         return max(self.throughput, self.latency) if self.carried else self.throughput
 
     @property
     def limit(self) -> str:
-        """What the bound comes from: ports, issue, jumps or latency.
+        """The resource that sets the bound: ports, issue, jumps or latency.
 
         >>> Cost(9.0, Pressure(2.0, ("p0",)), 3.0, 1.0, 9, 30, 4, (), ()).limit
         'issue'
@@ -107,7 +108,7 @@ class Cost:
         return max(limits, key=lambda name: limits[name])
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON: the figures, without the steps."""
+        """Return the figures for JSON, without the steps."""
         return {
             "latency": _rounded(self.latency),
             "bound": _rounded(self.bound),
@@ -123,9 +124,11 @@ class Cost:
 
 
 def cost(stream: Sequence[Decoded], processor: Processor) -> Cost:
-    """What these instructions cost, executed once in this order; a final ret counts by its byte only.
+    """Return the cost of executing these instructions once in this order.
 
-    UnknownCost names the first instruction that the processor's table does not have.
+    A final ret counts only in `bytes`.
+
+    Raises UnknownCost for the first instruction that the processor's table lacks.
 
     >>> from setwise.analysis.code.decode import decode
     >>> from setwise.analysis.cost.processors import processor
@@ -150,10 +153,10 @@ def cost(stream: Sequence[Decoded], processor: Processor) -> Cost:
 
 
 def round_cost(stream: Sequence[Decoded], processor: Processor) -> Cost:
-    """What one round of a loop costs, where round follows round.
+    """Return the cost of one iteration of a loop in the steady state.
 
-    `latency` is by how much each round's results come later than those of the round before; the critical path is not
-    told. `steps` are those of all rounds that were looked at, three at least.
+    `latency` is the average growth of the results' ready times from iteration to iteration. The critical path is left
+    empty. `steps` are those of all simulated iterations.
     """
     rows = rows_of(stream, processor)
     dataflow = Dataflow(processor)
@@ -174,7 +177,7 @@ def round_cost(stream: Sequence[Decoded], processor: Processor) -> Cost:
 
 
 def loops(decoded: Sequence[Decoded]) -> tuple[tuple[Decoded, ...], ...]:
-    """The innermost loops: from where a branch goes back to up to that branch, and nothing in between goes back."""
+    """Return the bodies of the innermost loops, each from the target of a backward branch to that branch."""
     bodies = []
     for index, branch in enumerate(decoded):
         if branch.target is None or branch.target > branch.offset or branch.flow == "call":
@@ -186,12 +189,12 @@ def loops(decoded: Sequence[Decoded]) -> tuple[tuple[Decoded, ...], ...]:
 
 
 def critical_path(steps: Sequence[Readiness], last: int) -> tuple[int, ...]:
-    """The instructions on the longest chain to instruction `last`, the first one first."""
+    """Return the indices of the instructions on the longest dependence chain that ends at `last`, in order."""
     path = []
     while last != BEFORE:
         path.append(last)
         waits = [wait for wait in steps[last].inputs if _arrival(steps, wait) == steps[last].ready]
-        # Of chains of equal length the one with more instructions says more.
+        # Among chains of equal length, prefer the one with more instructions.
         last = max((wait.producer for wait in waits), default=BEFORE)
     return tuple(reversed(path))
 
@@ -201,7 +204,7 @@ def _arrival(steps: Sequence[Readiness], wait: Input) -> float:
 
 
 def rows_of(stream: Sequence[Decoded], processor: Processor) -> list[CostRow]:
-    """The row of each instruction; UnknownCost for the first that has none."""
+    """Return the table row of each instruction. Raises UnknownCost for the first that has none."""
     known: dict[tuple[bytes, bool], CostRow] = {}
     rows = []
     for instruction, taken in zip(stream, _taken(stream), strict=True):
@@ -213,9 +216,9 @@ def rows_of(stream: Sequence[Decoded], processor: Processor) -> list[CostRow]:
 
 
 def fetches(stream: Sequence[Decoded], processor: Processor) -> list[float]:
-    """Cycles that fetching takes in front of each instruction: behind a taken jump, and where a new line begins.
+    """Return the fetch delay before each instruction in cycles: behind a taken jump, and at the start of a new line.
 
-    The code is taken to begin at a line's beginning; the last instruction comes before the first one again.
+    The code starts at a line boundary. The first instruction follows the last one.
     """
     line = processor.line
     jumped = _taken(stream)
@@ -230,7 +233,7 @@ def fetches(stream: Sequence[Decoded], processor: Processor) -> list[float]:
 
 
 def _taken(stream: Sequence[Decoded]) -> list[bool]:
-    """Which are jumps that are taken; after the last instruction comes the first one again."""
+    """Return whether each instruction is a taken jump. The first instruction follows the last one."""
     following = [*stream[1:], *stream[:1]]
     return [
         instruction.flow in ("jump", "indirect", "call", "return")
@@ -240,7 +243,7 @@ def _taken(stream: Sequence[Decoded]) -> list[bool]:
 
 
 def _throughput(stream: Sequence[Decoded], rows: Sequence[CostRow], processor: Processor) -> Cost:
-    """What is to be said of these instructions without what each waits for."""
+    """Return the bounds that do not depend on latencies."""
     work = list(demands(stream, rows, processor))
     return Cost(
         latency=0.0,
@@ -257,7 +260,7 @@ def _throughput(stream: Sequence[Decoded], rows: Sequence[CostRow], processor: P
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """What an instruction asks of the core: ports for its own work, its load and its store, and slots of issue."""
+    """The resources that an instruction uses: ports for its operation, its load and its store, and issue slots."""
 
     own: Uops
     load: Uops
@@ -266,7 +269,10 @@ class Demand:
 
 
 def demands(stream: Sequence[Decoded], rows: Sequence[CostRow], processor: Processor) -> Iterator[Demand]:
-    """What each instruction asks for; one that becomes one operation with the branch behind it leaves work to that."""
+    """Yield the resources of each instruction.
+
+    An instruction that fuses with the following branch adds none of its own.
+    """
     joins = [*(processor.fuses(instruction, following) for instruction, following in pairwise(stream)), False]
     wide = any(vectors(instruction, 512) for instruction in stream)
     for instruction, row, joined in zip(stream, rows, joins, strict=False):
@@ -285,7 +291,7 @@ def _bytes(code: Sequence[Decoded]) -> int:
 
 
 def vectors(instruction: Decoded, bits: int) -> bool:
-    """Whether it works on a vector register of at least so many bits."""
+    """Return whether an operand is a vector register of at least `bits` bits."""
     return any(
         isinstance(operand, Reg) and operand.file == "vector" and operand.bits >= bits
         for operand in instruction.operands
@@ -297,7 +303,7 @@ def _open(uops: Uops, closed: frozenset[str]) -> Uops:
 
 
 def _registers(stream: Sequence[Decoded]) -> frozenset[str]:
-    """The general, vector and mask registers that are named, rsp and rip left aside."""
+    """Return the general, vector and mask registers that are read or written, except rsp and rip."""
     named = (name for instruction in stream for name in instruction.reads | instruction.writes)
     return frozenset(named) - {"rsp", "rip"}
 

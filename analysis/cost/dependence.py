@@ -1,9 +1,9 @@
-"""Which instruction waits for which, and when each result is ready where execution units are never the limit.
+"""The dependence graph of executed instructions, and the cycle at which each result is ready with unlimited ports.
 
-Registers, flags and memory carry values between instructions. Branches are predicted: nothing waits for them.
-What needs no argument, such as a constant and its load, can be done before the arguments come and is ready at cycle 0.
-Memory is told apart by address as far as that is plain: by base register, index and displacement, followed through
-moves, additions of constants, pushes and pops. Addresses that look different are taken to be different.
+Registers, flags and memory carry values between instructions. Branches are predicted, so no instruction waits for
+them. Values that do not depend on an argument, such as constants, can be computed early and are ready at cycle 0.
+Memory operands alias if they have the same base register, index and displacement, followed through moves, additions of
+constants, pushes and pops. Different addresses are assumed not to alias.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from setwise.analysis.code.decode import Decoded, Imm, Mem, Reg
 from setwise.analysis.cost.processors.processor import CostRow, Processor, size_of
 
 BEFORE = -1
-"""As producer: the value was there before the first instruction."""
+"""The producer of a value that existed before the first instruction."""
 
 Symbol = tuple[str, int]
-"""A register's value as far as addresses need it: a name for what is not known, and what was added to it."""
+"""A register's value for address comparison: the name of an unknown and an added constant."""
 Cell = tuple[tuple[str, str, int], int]
-"""An address: base, index and scale by their symbols, and the displacement from there."""
+"""A memory address: symbols of base and index, the scale, and a displacement."""
 
 
 class Input(NamedTuple):
-    """A value that an instruction waits for: who made it, its register or flag (or "memory"), cycles to the result."""
+    """An operand of an instruction: its producer, its register, flag or "memory", and the latency to the result."""
 
     producer: int
     name: str
@@ -33,16 +33,17 @@ class Input(NamedTuple):
 
 
 class Readiness(NamedTuple):
-    """An executed instruction: when its result is there, and what it waits for."""
+    """An executed instruction: the cycle at which its result is ready, and the values that it waits for."""
 
     ready: float
     inputs: tuple[Input, ...]
 
 
 class Arrival(NamedTuple):
-    """A value in a register or in memory: when it is ready, who made it, whether it depends on an argument.
+    """A value in a register or in memory.
 
-    `depth` counts instructions on the longest chain to it.
+    `ready` is the cycle at which it is ready, `producer` its instruction, and `live` says whether it depends on an
+    argument. `depth` counts the instructions on the longest chain to it.
     """
 
     ready: float = 0
@@ -56,7 +57,10 @@ _ARGUMENT, _STACK_POINTER = Arrival(), Arrival(live=False)
 
 @dataclass(frozen=True, slots=True)
 class PendingStore:
-    """What a store left in memory: `size` bytes from `offset`; `symbol` is what a general register held."""
+    """A stored value: `size` bytes at `offset`.
+
+    `symbol` is the value of the general register that was stored, if known.
+    """
 
     offset: int
     size: int
@@ -67,10 +71,12 @@ class PendingStore:
 
 @dataclass(frozen=True, slots=True)
 class TimedInstruction:
-    """An instruction's part in the flow, wherever it is executed: what it waits for by name, and after how long.
+    """An instruction with its dependences by name and its latencies.
 
-    `waits` are registers and flags, `addresses` what a load finds its memory by, `behind` follows on what is loaded.
-    `written` are registers and flags, `named` the registers whose symbols change, `origin` the sum that they become.
+    `waits` are the registers and flags that the operation reads, with latencies. `addresses` are the address registers
+    of a load, with latencies. `behind` is the latency of the operation after the load. `kind` is the size of its
+    memory access. `written` are the registers and flags that it writes, `named` the registers whose symbols change.
+    `origin` is their new symbol, if it is a register plus a constant.
     """
 
     instruction: Decoded
@@ -87,7 +93,7 @@ class TimedInstruction:
 
 
 def parts_of(stream: Sequence[Decoded], rows: Sequence[CostRow], processor: Processor) -> list[TimedInstruction]:
-    """The parts of these instructions with the rows of their table."""
+    """Return the instructions with their latencies from the rows of a processor's table."""
     return [_part(instruction, row, processor) for instruction, row in zip(stream, rows, strict=True)]
 
 
@@ -95,7 +101,7 @@ def _part(instruction: Decoded, row: CostRow, processor: Processor) -> TimedInst
     memory, moves_stack = instruction.memory, _moves_stack(instruction)
     address = set() if memory is None else {part.full for part in (memory.base, memory.index) if part}
     named = {operand.full for operand in instruction.operands if isinstance(operand, Reg)}
-    # A register of the address alone is waited for by a load, not by what is stored.
+    # A register that is only part of the address delays the access, not the operation.
     read = (
         name
         for name in sorted(instruction.reads)
@@ -127,7 +133,7 @@ def _part(instruction: Decoded, row: CostRow, processor: Processor) -> TimedInst
 
 @dataclass
 class Dataflow:
-    """Executes instructions in order, as far as readiness goes; may go on with the next round of a loop."""
+    """The ready times of instructions that are executed in order. It can continue with the next iteration of a loop."""
 
     processor: Processor
     steps: list[Readiness] = field(default_factory=list)
@@ -135,15 +141,15 @@ class Dataflow:
     stored: dict[tuple[str, str, int], list[PendingStore]] = field(default_factory=dict)
     symbols: dict[str, Symbol] = field(default_factory=dict)
     results: list[Arrival] = field(default_factory=list)
-    """Values that were stored elsewhere than on the stack."""
+    """Values stored outside the stack."""
 
     def run(self, parts: Sequence[TimedInstruction]) -> None:
-        """These instructions, behind what was executed before."""
+        """Execute these instructions after all earlier ones."""
         for part in parts:
             self._execute(part)
 
     def value(self, name: str) -> Arrival:
-        """The value of a register or flag now."""
+        """Return the current value of a register or flag."""
         return self.values.get(name, _STACK_POINTER if name == "rsp" else _ARGUMENT)
 
     def _execute(self, part: TimedInstruction) -> None:
@@ -173,7 +179,7 @@ class Dataflow:
             self._store(part, cell, value, symbol)
 
     def _finish(self, inputs: Sequence[Input], sources: Sequence[Arrival], index: int) -> Arrival:
-        ready: float = 0  # a whole number as long as all are
+        ready: float = 0  # remains an int if all latencies are
         live, depth = False, 0
         for source, needed in zip(sources, inputs, strict=True):
             ready = max(ready, source.ready + needed.latency)
@@ -184,7 +190,7 @@ class Dataflow:
         return Arrival(ready, index, live, 1 + depth)
 
     def _exchange(self, part: TimedInstruction, index: int) -> None:
-        """Each register waits for the other alone."""
+        """Execute xchg, after which each register depends on the other one only."""
         first, second = (operand.full for operand in part.instruction.operands if isinstance(operand, Reg))
         after = part.row.after("r")
         old = {name: self.value(name) for name in (first, second)}
@@ -197,9 +203,9 @@ class Dataflow:
         self.symbols[second], self.symbols[first] = known
 
     def _loaded(self, part: TimedInstruction, cell: Cell) -> Iterator[tuple[Arrival, Input]]:
-        """What a load waits for: its address, and the stores that it takes its value from.
+        """Yield the inputs of a load: its address registers, and the stores that it forwards from.
 
-        An argument on the stack was stored before.
+        A stack argument is treated as stored before the first instruction.
         """
         for name, latency in part.addresses:
             value = self.value(name)
@@ -226,7 +232,7 @@ class Dataflow:
             self.results.append(value)
 
     def _copied(self, part: TimedInstruction, cell: Cell | None) -> Symbol | None:
-        """What a general register holds that goes to memory as it is, or comes from there."""
+        """Return the symbol of a general register that mov, push or pop copies to or from memory unchanged."""
         if cell is None or part.instruction.mnemonic not in ("mov", "push", "pop") or _bytes(part.instruction) != 8:
             return None
         if part.instruction.stores:
@@ -242,7 +248,7 @@ class Dataflow:
         return self.symbols.get(name, (name, 0))
 
     def _cell(self, instruction: Decoded) -> Cell:
-        """Where an instruction loads or stores."""
+        """Return the memory address that an instruction accesses."""
         memory = instruction.memory
         if memory is None:
             name, offset = self._symbol("rsp")
@@ -254,7 +260,7 @@ class Dataflow:
         return (base, index, memory.scale), more + memory.scale * further + memory.displacement
 
     def _follow(self, part: TimedInstruction, index: int) -> None:
-        """What becomes of the symbols."""
+        """Update the symbols of the registers that an instruction writes."""
         if part.moves_stack:
             name, offset = self._symbol("rsp")
             self.symbols["rsp"] = (name, offset + (-8 if part.instruction.stores else 8))
@@ -283,7 +289,7 @@ def _covers(new: PendingStore, old: PendingStore) -> bool:
 
 
 def _sum(instruction: Decoded) -> Symbol | None:
-    """The register and the number whose sum a general register now is, if that is what was computed."""
+    """Return the new symbol of the destination if the instruction computes a register plus a constant, else None."""
     operands = instruction.operands
     if len(operands) != 2 or not isinstance(operands[0], Reg) or operands[0].bits != 64:
         return None

@@ -1,4 +1,4 @@
-"""What of some code is costed, and its listing with the cycles of the results."""
+"""The part of a routine that is costed, and its listing with the cycle at which each result is ready."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from setwise.analysis.cost.processors.processor import Processor
 class CostedPart:
     """Instructions that are executed once in this order.
 
-    call: all of straight code; round: one of a loop; longest: the longest path of code that branches, which arguments
-    need not go; executed: what a certain call executes.
+    Kinds: call, all of straight-line code; round, one loop iteration; longest, the longest path of branching code,
+    which arguments need not take; executed, the instructions of a given call.
     """
 
     stream: tuple[Decoded, ...]
@@ -26,18 +26,19 @@ class CostedPart:
 
     @property
     def is_round(self) -> bool:
-        """Whether it follows upon itself."""
+        """Whether the part is a loop iteration."""
         return self.kind == "round"
 
     def cost(self, processor: Processor) -> Cost:
-        """The cost of the call, or of a round where round follows round."""
+        """Return the cost of the part on a processor; for a loop iteration, in the steady state."""
         return (round_cost if self.is_round else cost)(self.stream, processor)
 
 
 def part_of(binary: Binary) -> CostedPart:
-    """What of some code is costed: all of it, a round of a loop, or the longest path where it branches without a loop.
+    """Select the part to cost: straight-line code, an iteration of a loop, or the longest path of branching code.
 
-    Of loops it is the longest of those with the widest registers. ValueError for code that jumps nobody sees where.
+    Among several loops it selects the longest of those with the widest registers. Raises ValueError for jumps with
+    unknown targets.
     """
     decoded = decode(binary.text)
     if bodies := loops(decoded):
@@ -53,7 +54,7 @@ def _width(stream: Sequence[Decoded]) -> int:
 
 
 def marked(stream: Sequence[Decoded], costs: Sequence[tuple[Processor, Cost]]) -> str:
-    """Before each instruction the cycle at which its result is ready, * where it is on the critical path."""
+    """Return the listing with the cycle at which each result is ready, and * on the critical path."""
     lines = [line for line in disassembly(stream) if not line.startswith(".")]
     widths = [max(len(on.name), 5) for on, _ in costs]
     head = "  ".join(on.name.rjust(width) for (on, _), width in zip(costs, widths, strict=True))

@@ -1,7 +1,7 @@
-"""The longest path through code that branches and never goes back: the way on which most instructions are executed.
+"""The longest path through acyclic code with branches, measured in executed instructions.
 
-Where a jump by a register goes, a table beside the code says, of 32-bit distances from its own beginning: so do this
-program and compilers of C.
+An indirect jump is followed if it goes through a jump table of 32-bit distances from the table's start, as setwise and
+C compilers emit it.
 """
 
 from __future__ import annotations
@@ -15,9 +15,11 @@ _ENTRY = 4
 
 
 def longest_path(binary: Binary) -> tuple[Decoded, ...]:
-    """The instructions on the longest of all paths; of paths of equal length the one that jumps later.
+    """Return the instructions on the longest path.
 
-    ValueError where code goes back, or nobody sees where it goes.
+    Among paths of equal length it takes the one that branches later.
+
+    Raises ValueError for a backward branch or an indirect jump with unknown targets.
 
     >>> [instruction.mnemonic for instruction in longest_path(Binary(bytes.fromhex("85ff7403480fc8c3")))]
     ['test', 'je', 'bswap', 'ret']
@@ -31,7 +33,9 @@ def longest_path(binary: Binary) -> tuple[Decoded, ...]:
         for offset in _next(code[at], switches):
             to = places.get(offset, 0)
             if to <= at:
-                raise ValueError(f"it goes where no bound is known, by '{code[at].text()}' at {code[at].offset:#x}")
+                raise ValueError(
+                    f"no longest path: '{code[at].text()}' at {code[at].offset:#x} jumps back or to an unknown place"
+                )
             if lengths[to] >= lengths[at]:
                 lengths[at], following[at] = 1 + lengths[to], to
     path = []
@@ -43,7 +47,7 @@ def longest_path(binary: Binary) -> tuple[Decoded, ...]:
 
 
 def _next(instruction: Decoded, switches: Mapping[int, Sequence[int]]) -> Iterator[int]:
-    """The offsets of all that may come behind it, what follows it in the code first; -1 for what nobody sees."""
+    """Yield the offsets of all possible successors, the fall-through first; -1 for an unknown target."""
     if instruction.flow in ("next", "branch", "call"):
         yield instruction.end
     if instruction.flow in ("branch", "jump"):
@@ -53,11 +57,11 @@ def _next(instruction: Decoded, switches: Mapping[int, Sequence[int]]) -> Iterat
 
 
 Found = tuple[str, int]
-"""What a register holds of a table: its address, an entry, or their sum; and where the table lies."""
+"""A register's part in the use of a jump table ("address", "entry" or their "sum"), and the table's offset."""
 
 
 def _switches(binary: Binary, code: Sequence[Decoded]) -> Iterator[tuple[int, Sequence[int]]]:
-    """Where the jumps by tables go, each with its own offset."""
+    """Yield the offset of each indirect jump through a table, with its targets."""
     known: dict[str, Found] = {}
     for instruction in code:
         match instruction.flow, instruction.operands:
@@ -70,7 +74,7 @@ def _switches(binary: Binary, code: Sequence[Decoded]) -> Iterator[tuple[int, Se
 
 
 def _made(instruction: Decoded, known: Mapping[str, Found]) -> Mapping[str, Found]:
-    """The register that now holds something of a table."""
+    """Return the destination register with its new part in the use of a jump table, or nothing."""
     match instruction.mnemonic, instruction.operands:
         case "lea", (Reg(full=result), Mem(target=int(table))):
             return {result: ("address", table)}
@@ -84,7 +88,7 @@ def _made(instruction: Decoded, known: Mapping[str, Found]) -> Mapping[str, Foun
 
 
 def _targets(binary: Binary, code: Sequence[Decoded], table: int) -> Iterator[int]:
-    """Where the table's entries lead, up to what leads nowhere, or to other data."""
+    """Yield the targets of a jump table. It ends at an entry that is no instruction, or at other data."""
     starts = {instruction.offset for instruction in code}
     others = {memory.target for instruction in code if (memory := instruction.memory) is not None} - {table}
     for at in count(table, _ENTRY):

@@ -1,8 +1,8 @@
-"""Processors, a table each: latency, execution ports and issue slots of instructions, with the source of each row.
+"""Processor tables: latency, execution ports and issue slots of instructions, with the source of each row.
 
-A table is a JSON file beside this one: the fields of `Processor`, and of each row those of `CostRow` in their order.
-`about` says what the processor's ports are and how the rows were found. A name of `cited` in braces stands for that
-source. The rows of the `shared` files come behind its own.
+A table is a JSON file in this folder. It holds the fields of `Processor`, and in each row the fields of `CostRow` in
+order. `about` describes the processor's ports and the measurement of the rows. A name of `cited` in braces abbreviates
+that source. The rows of the `shared` files follow the table's own rows.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["PROCESSORS", "CostRow", "Processor", "UnknownCost", "processor"]
 
 
 def _content(name: str, cited: Mapping[str, str] = MappingProxyType({})) -> dict[str, Any]:
-    """Return what a file holds, with its sources, and those cited before, written out."""
+    """Return the content of a file with abbreviated sources expanded."""
     text = (files(__package__) / f"{name}.json").read_text("utf-8")
     for sources in (json.loads(text)["cited"], cited):
         for key, source in reversed([*sources.items()]):  # a source may cite one above it
@@ -41,12 +41,14 @@ PROCESSORS = tuple(map(_read, ("skylake-server", "ice-lake", "golden-cove", "zen
 
 
 def processor(name: str) -> Processor:
-    """The processor of that name; ValueError for any other.
+    """Return the processor of that name.
+
+    Raises ValueError for an unknown name.
 
     >>> processor("zen4").title
     'AMD Zen 4'
     """
     known = {one.name: one for one in PROCESSORS}
     if name not in known:
-        raise ValueError(f"no processor '{name}': use one of {', '.join(known)}")
+        raise ValueError(f"unknown processor '{name}': choose from {', '.join(known)}")
     return known[name]

@@ -1,17 +1,17 @@
-"""What a processor's table is: rows of instructions, what holds for all of them, how the row of one is found.
+"""The format of a processor's table, and the search for the row of an instruction.
 
-Rows are found by mnemonic and form. A form names the operands' kinds in their order, a letter for each run of one kind:
+A row is found by mnemonic and form. A form lists the operand kinds in order, one letter for each run of equal kinds:
 
     r w b    general register of 32 or 64 bits, of 16, of 8        i I      immediate, of more than 32 bits
     x y z    vector register of 128, 256, 512 bits                 k        mask register
-    m        memory                                                {k}      behind it: a mask chooses lanes
-    =        behind it: all registers that are read are the same one
+m        memory                                                {k}      suffix: under a lane mask
+    =        suffix: all registers that are read are the same one
     none     no operands                                           taken    a branch that is taken
 
-`and rax,rcx` is "r", `shl rax,3` is "ri", `vpinsrq xmm0,xmm1,rax,1` is "xri". In rows, v stands for each of x, y, z.
-A row speaks of registers. An operand in memory costs its load or store besides; only where that is not all, a row has
-m, and says what comes on top. For lea the address stands in brackets: its base b, index i, scaled index s, displacement
-d, or p for a place relative to rip.
+`and rax,rcx` is "r", `shl rax,3` is "ri", `vpinsrq xmm0,xmm1,rax,1` is "xri". In rows, v means x, y or z.
+A row describes the register form. A memory operand adds its load or store. Only if it costs more than that does a row
+have m; that row gives the additional cost. For lea the address is in brackets: base b, index i, scaled index s,
+displacement d, or p for a rip-relative address.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ from setwise.analysis.code.decode import Decoded, Imm, Mem, Operand, Reg, featur
 from setwise.codegen.machine.processors import lacking
 
 Uops = tuple[tuple[frozenset[str], float], ...]
-"""Sets of ports, and how many operations each: every operation goes to one port of its set."""
+"""Micro-operations: sets of ports with counts. Each micro-operation runs on one port of its set."""
 
 
 class UnknownCost(ValueError):
-    """An instruction that a processor's table does not have; the message names both."""
+    """An instruction that a processor's table lacks. The message names both."""
 
 
 Cycles = int | float
 
 
 class CostRow(Struct, frozen=True, array_like=True, dict=True):
-    """What instructions cost on one processor.
+    """The cost of some instructions on one processor.
 
-    `mnemonics` is a regular expression, `forms` a list of forms. `ports` spells execution units: "p015 + 2*p5" is an
-    operation for one of p0, p1, p5 and two for p5; "" is none at all. `latency` counts cycles from operands to result;
-    where they differ it maps their kinds, r, x (any vector), k and f (a flag), to cycles. `issue` counts slots of the
-    processor's width. The result of a row that `breaks` does not depend on its operands. `source` says who found it.
+    `mnemonics` is a regular expression, `forms` a list of forms. `ports` describes micro-operations: "p015 + 2*p5" is
+    one on p0, p1 or p5 and two on p5; "" is none. `latency` counts cycles from operands to result. If it depends on
+    the operand, it maps operand kinds to cycles: r, x (any vector), k and f (a flag). `issue` counts issue slots. If
+    `breaks` is set, the result does not depend on the operands. `source` cites the measurement.
     """
 
     mnemonics: str
@@ -60,19 +60,19 @@ class CostRow(Struct, frozen=True, array_like=True, dict=True):
         return parse_ports(self.ports)
 
     def after(self, kind: str) -> float:
-        """Cycles from an operand of that kind to the result."""
+        """Return the cycles from an operand of that kind to the result."""
         if isinstance(self.latency, dict):
             return self.latency.get(kind, min(self.latency.values()))
         return self.latency
 
     @property
     def vanishes(self) -> bool:
-        """Whether renaming registers is all that is done."""
+        """Whether the instruction is eliminated by register renaming."""
         return not self.ports and not self.latency
 
 
 class Access(Struct, frozen=True, array_like=True, dict=True):
-    """Loads, or stores, of one size: the ports as in `CostRow`, and cycles from the address to the value loaded."""
+    """Loads or stores of one size: ports as in `CostRow`, and cycles from the address to the loaded value."""
 
     ports: str
     latency: Cycles
@@ -85,16 +85,15 @@ class Access(Struct, frozen=True, array_like=True, dict=True):
 
 
 class Processor(Struct, frozen=True, dict=True):
-    """A processor core as far as bounds need it.
+    """A model of a processor core for static bounds.
 
-    `width` slots are issued a cycle. `loads` and `stores` are by size: r (general), s (up to 64 bits of a vector
-    register), x, y, z. A scaled index adds `scaled` cycles to a load. `forwards` maps sizes of a store and of a load
-    to cycles from the data to the loaded value, where the one takes what the other stored. `taken` maps the flow of a
-    taken jump to cycles that fetching takes for it, however little else there is to do. `fused` matches an instruction
-    and the branch behind it, a blank between them, that form one operation. While anything of 512 bits runs, `closed`
-    ports take no vector operation. With `splits`, some operands in memory take an issue slot of their own (see
-    `slots`). Of code that runs on without a jump, `line` bytes are fetched a cycle (0: not known). Of `rows` the first
-    that fits counts.
+    `width` is the number of issue slots a cycle. `loads` and `stores` are given by size: r (general), s (up to 64 bits
+    of a vector register), x, y, z. A scaled index adds `scaled` cycles to a load. `forwards` maps the sizes of a store
+    and a load to the latency of store forwarding. `taken` maps the flow of a taken jump to the fetch cycles that it
+    costs at least. `fused` matches the mnemonics of an instruction and the following branch, separated by a blank, if
+    they fuse. While a 512-bit instruction is in use, the `closed` ports take no vector operation. With `splits`, some
+    memory operands take an issue slot of their own (see `slots`). `line` is the number of bytes fetched a cycle
+    without a jump (0: unknown). The first matching row of `rows` counts.
     """
 
     name: str
@@ -114,7 +113,7 @@ class Processor(Struct, frozen=True, dict=True):
 
     @cached_property
     def by_form(self) -> Mapping[str, tuple[CostRow, ...]]:
-        """The rows of each form, v spelt out."""
+        """The rows of each form, with v expanded to x, y and z."""
         by_form: dict[str, tuple[CostRow, ...]] = {}
         for row in self.rows:
             for form in row.forms.split():
@@ -124,11 +123,13 @@ class Processor(Struct, frozen=True, dict=True):
         return by_form
 
     def lacking(self, decoded: Iterable[Decoded]) -> tuple[str, ...]:
-        """The CPU features that these instructions need and the processor does not have."""
+        """Return the CPU features that these instructions need and the processor lacks."""
         return lacking(self.name, features(decoded))
 
     def row(self, instruction: Decoded, taken: bool = False) -> CostRow:
-        """The row of this instruction; UnknownCost if there is none. `taken` says that it is a branch that is taken.
+        """Return the row of an instruction, with `taken` that of a taken branch.
+
+        Raises UnknownCost if there is none.
 
         >>> from setwise.analysis.code.decode import decode
         >>> from setwise.analysis.cost.processors import processor
@@ -150,7 +151,7 @@ class Processor(Struct, frozen=True, dict=True):
         )
 
     def fuses(self, instruction: Decoded, following: Decoded) -> bool:
-        """Whether the two form one operation."""
+        """Return whether an instruction fuses with the branch that follows it."""
         return (
             following.flow == "branch"
             and bool(re.fullmatch(self.fused, f"{instruction.mnemonic} {following.mnemonic}"))
@@ -159,10 +160,10 @@ class Processor(Struct, frozen=True, dict=True):
         )
 
     def slots(self, instruction: Decoded, row: CostRow) -> float:
-        """How many issue slots it takes on its own.
+        """Return the number of issue slots that an instruction takes.
 
-        Intel's operations stay one with their load, but not where the address is relative to rip and an immediate comes
-        besides, nor where it has an index and the result goes to a register of its own.
+        On Intel a memory operand usually fuses with its operation. It does not if the address is rip-relative and
+        there is an immediate, or if the address has an index and the destination is a separate register.
         """
         memory = instruction.memory
         if self.splits and memory is not None and classify(instruction) in ("operation", "transfer"):
@@ -179,7 +180,7 @@ _ACCESS_ALONE = CostRow("", "", "", 0, "the table's loads and stores")
 
 
 def parse_ports(text: str) -> Uops:
-    """Ports as `CostRow` spells them.
+    """Parse ports in the notation of `CostRow`.
 
     >>> [(sorted(ports), count) for ports, count in parse_ports("p01 + 2*I0B0")]
     [(['p0', 'p1'], 1.0), (['B0', 'I0'], 2.0)]
@@ -195,7 +196,7 @@ def parse_ports(text: str) -> Uops:
 
 
 def size_of(instruction: Decoded) -> str:
-    """The size of the memory that an instruction loads or stores, as `Processor.loads` and `stores` name it.
+    """Return the size of an instruction's memory access as a key of `Processor.loads` and `stores`.
 
     >>> from setwise.analysis.code.decode import decode
     >>> size_of(decode(bytes.fromhex("c5fd6f07"))[0]), size_of(decode(bytes.fromhex("58"))[0])
@@ -209,7 +210,7 @@ def size_of(instruction: Decoded) -> str:
 
 
 def forms(instruction: Decoded) -> Iterator[str]:
-    """The forms under which a row may stand, the most particular first.
+    """Yield the forms of an instruction, the most specific first.
 
     >>> from setwise.analysis.code.decode import decode
     >>> [*forms(decode(bytes.fromhex("4821f8"))[0])], [*forms(decode(bytes.fromhex("482307"))[0])]
@@ -268,7 +269,7 @@ def _reads_one(operands: tuple[Operand, ...]) -> bool:
 
 
 def _address(memory: Mem, raw: bytes) -> str:
-    """The address of a lea. rbp and r13 as base come with a displacement, be it 0."""
+    """Return the form of a lea's address. A base of rbp or r13 always has a displacement, if only 0."""
     if memory.target is not None:
         return "p"
     base, index = memory.base, memory.index

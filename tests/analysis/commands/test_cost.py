@@ -43,7 +43,7 @@ def test_code_that_branches_is_costed_by_its_longest_path_or_by_a_call(capsys: p
     ("arguments", "message"),
     [
         (["no.such.routine"], "unknown routine"),
-        (["push.attacks.nort", "--cpu", "8086"], "no processor '8086'"),
+        (["push.attacks.nort", "--cpu", "8086"], "unknown processor '8086'"),
         ([], "name routines"),
         (["--object", "a.o"], "go together"),
         (["exploding.rook", "--executed", "e4"], "exploding.rook takes 2 arguments"),

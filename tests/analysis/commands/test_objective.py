@@ -57,7 +57,7 @@ def test_a_variant_is_proved_and_checked(capsys: pytest.CaptureFixture[str]) -> 
     ("arguments", "said"),
     [
         (("--for", "speed"), "no objective 'speed': give size, latency or throughput"),
-        (("--for", "latency", "--cpu", "zen9"), "no processor 'zen9'"),
+        (("--for", "latency", "--cpu", "zen9"), "unknown processor 'zen9'"),
         (("--for", "latency", "--variant", "urgent"), "give one of them"),
         (("--variant", "9"), "has no variant '9'"),
     ],
