@@ -1,1 +1,1 @@
-"""The specification: what sliding pieces attack, square by square."""
+"""The specification: the attacks of all pieces, computed square by square."""

@@ -1,4 +1,4 @@
-"""Sums and differences of words, as plain integer arithmetic says them: what adders made of logic must give."""
+"""Sums and differences of words by integer arithmetic, the specification of adders built from logic operations."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from setwise.analysis.spec.words import W, clip, joined
 
 
 def add(x: W, y: W) -> W:
-    """The sum modulo 2 to the 64th."""
+    """Return the sum modulo 2**64."""
     return clip(x + y)
 
 
 def add_32(x: W, y: W) -> W:
-    """The sum modulo 2 to the 32nd."""
+    """Return the sum modulo 2**32."""
     return (x + y) & 0xFFFF_FFFF
 
 
 def bytewise_add(x: W, y: W) -> W:
-    """The sums of the eight bytes, each modulo 256.
+    """Return the sums of the eight bytes, each modulo 256.
 
     >>> hex(bytewise_add(0x01FF, 0x0101))
     '0x200'
@@ -27,7 +27,7 @@ def bytewise_add(x: W, y: W) -> W:
 
 
 def bytewise_sub(x: W, y: W) -> W:
-    """The differences of the eight bytes, each modulo 256.
+    """Return the differences of the eight bytes, each modulo 256.
 
     >>> hex(bytewise_sub(0x0200, 0x0101))
     '0x1ff'

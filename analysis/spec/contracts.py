@@ -1,4 +1,4 @@
-"""The door to contracts of codegen: what a routine takes, requires and gives, and the same as data for the prover."""
+"""Translation of codegen's contracts into tasks, the data that the judges work on."""
 
 from __future__ import annotations
 
@@ -13,12 +13,15 @@ from setwise.codegen.machine.convention import Convention
 
 
 def task_of(kernel: Kernel) -> Task:
-    """What a kernel has to do."""
+    """Return the task of a kernel."""
     return task_for(kernel.routine.contract, kernel.convention, kernel.layout.lanes if kernel.layout.boards else 1)
 
 
 def task_for(contract: Contract, convention: Convention, lanes: int = 1) -> Task:
-    """What a routine of that contract and convention has to do; with several lanes each holds boards of its own."""
+    """Return the task of a routine with that contract and convention.
+
+    With several lanes each parameter holds that many boards.
+    """
     given = contract.parameters
     each = tuple(1 if parameter.scalar else lanes for parameter in given)
     arguments = (

@@ -1,8 +1,8 @@
-"""A second meaning of descriptions: their graph evaluated value by value, lane by lane, with no help of what lowers it.
+"""An interpreter of graphs, independent of the code that lowers them.
 
-Every operation that a description can write is said here once more: what moves along a ray is worked out from files and
-ranks, branches select between both outcomes, loops are gone round. Words may be integers, arrays or bit-vectors, as for
-the rest of the specification; so the same evaluator says what code must give, and what it is proved against.
+It defines every operation of a description a second time. Steps along rays are computed from files and ranks, both
+sides of a branch are evaluated and selected, and loops are iterated. Words may be integers, arrays or bit-vectors, as
+everywhere in the specification. So the same interpreter supplies expected results and the formulas of proofs.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from setwise.codegen.ir.graph import Graph
 from setwise.codegen.ir.values import Condition, Region, Value
 
 WordLike = Any
-"""What is like a word (`words.WordLike`)."""
+"""A value that behaves like a word (`words.WordLike`)."""
 Lanes = tuple[WordLike, ...]
 Step = tuple[int, int]
-"""So many files and ranks."""
+"""A step in files and ranks."""
 Scope = MutableMapping[Value | Region, Any]
-"""The lanes of values, and of what regions carry in the end; bodies have scopes within those around them."""
+"""The lanes of values and the results of regions. A region's body has a scope nested in the enclosing one."""
 
 MOST_ROUNDS = 1 << 12
 _LOW_BITS = 0x7F7F_7F7F_7F7F_7F7F
 
 
 class EvaluationError(ValueError):
-    """A description that has no value here; the message is one line."""
+    """A graph that cannot be evaluated. The message is one line."""
 
 
 def evaluate(
@@ -40,10 +40,13 @@ def evaluate(
     arguments: Sequence[WordLike | Lanes],
     possible: Callable[[WordLike], bool] | None = None,
 ) -> tuple[Lanes, ...]:
-    """The results for these arguments, each with a word for every lane; what is put into memory is a result as well.
+    """Return the results of a graph for these arguments, each with one word a lane.
 
-    An argument is a word, or a word for each of its lanes; None for an address. Raises EvaluationError for arrays in
-    memory, and for a loop of which the words do not say when it ends; `possible` may say whether such a word may be 1.
+    Stores to memory are results too.
+
+    An argument is a word, or one word for each of its lanes; None for an address. `possible` decides whether an
+    unknown word may be 1, so that loops on unknown conditions can end. Raises EvaluationError for arrays in
+    memory, and for a loop whose end is unknown.
 
     >>> from setwise.codegen.ir.values import parameter
     >>> squares = parameter(0)
@@ -52,19 +55,19 @@ def evaluate(
     """
     words = [argument if isinstance(argument, tuple) else (argument,) for argument in arguments]
     known = [lane for lanes in words for lane in lanes if lane is not None]
-    evaluator = _Evaluator(known[0] ^ known[0] if known else 0, possible or _nobody_knows)
+    evaluator = _Evaluator(known[0] ^ known[0] if known else 0, possible or _undecidable)
     scope: Scope = ChainMap(dict(zip(graph.parameters, words, strict=True)))
     return tuple(evaluator.lanes(result, scope) for result in graph.results)
 
 
 class _Evaluator:
-    """Evaluates in scopes; `zero` is a word like the arguments."""
+    """Evaluates values in scopes; `zero` is the word 0 in the kind of the arguments."""
 
     def __init__(self, zero: WordLike, possible: Callable[[WordLike], bool]) -> None:
         self.zero, self.possible = zero, possible
 
     def lanes(self, value: Value, scope: Scope) -> Lanes:
-        """The value's lanes, those of what it depends on first."""
+        """Return the lanes of a value, after evaluating its operands."""
         waiting = [value]
         while waiting:
             last = waiting[-1]
@@ -79,7 +82,7 @@ class _Evaluator:
         return made
 
     def number(self, number: int) -> WordLike:
-        """A number as a word like the arguments."""
+        """Return a constant as a word in the kind of the arguments."""
         return self.zero | number if number else self.zero
 
     def _made(self, value: Value, scope: Scope) -> Lanes:
@@ -101,7 +104,7 @@ class _Evaluator:
         if value.op in _COUNTED:
             return tuple(_COUNTED[value.op](lane, n) for lane, n in zip(args[0], value.attr, strict=True))
         if value.op not in _EACH:
-            raise EvaluationError(f"no meaning is known of '{value.op}' outside machine code")
+            raise EvaluationError(f"cannot evaluate the operation '{value.op}'")
         return tuple(clip(_EACH[value.op](*lane)) for lane in zip(*args, strict=True))
 
     # -- rays
@@ -111,7 +114,7 @@ class _Evaluator:
         meaning = _RAYS[value.op]
         squares = args[0]
         if ray is None:
-            # The direction is a number: of all eight outcomes one is chosen.
+            # The direction is a run-time number: select one of the eight outcomes.
             ((number,),) = args[1:]
             return tuple(
                 self._entry([meaning(lane, step, n) for step in DIRECTIONS.values()], number) for lane in squares
@@ -125,22 +128,25 @@ class _Evaluator:
     # -- choices
 
     def _entry(self, entries: Sequence[WordLike], index: WordLike) -> WordLike:
-        """The entry of that number; beyond the last one nothing is said."""
+        """Return the entry at an index.
+
+        An index beyond the last entry is an error if known, and undefined otherwise.
+        """
         known = known_number(index)
         if known is not None:
             if known >= len(entries):
-                raise EvaluationError(f"number {known} of {len(entries)} entries is asked for")
+                raise EvaluationError(f"index {known} is outside a table of {len(entries)} entries")
             return entries[known]
         bit = 0
         while len(entries) > 1:
-            padded = [*entries, entries[-1]]  # to pairs, where their number is odd
+            padded = [*entries, entries[-1]]  # pad to an even number
             chosen = index >> bit & 1
             entries = [_either(chosen, one, none) for none, one in zip(padded[::2], padded[1::2], strict=False)]
             bit += 1
         return entries[0]
 
     def _holds(self, condition: Condition, scope: Scope) -> WordLike:
-        """1 where the condition holds, else 0."""
+        """Return 1 if the condition holds, else 0."""
         (word,) = self.lanes(condition.value, scope)
         if condition.kind == "nonzero":
             return clip(word | clip(self.zero - word)) >> 63
@@ -152,7 +158,7 @@ class _Evaluator:
 
     def _carried(self, region: Region, scope: Scope) -> tuple[Lanes, ...]:
         if any(region.effects):
-            raise EvaluationError("arrays in memory have no value")
+            raise EvaluationError("arrays in memory cannot be evaluated")
         carried = tuple(self.lanes(value, scope) for value in region.inits)
         if region.kind == "loop":
             return self._loop(region, carried, scope)
@@ -169,23 +175,23 @@ class _Evaluator:
     def _body(
         self, region: Region, number: int, carried: tuple[Lanes, ...], scope: Scope
     ) -> tuple[tuple[Lanes, ...], Scope]:
-        """What body `number` makes of what is carried, and its scope."""
+        """Return the results of body `number` for the carried values, and its scope."""
         inner: Scope = ChainMap(dict(zip(region.phis[number], carried, strict=True)), scope)
         return tuple(self.lanes(value, inner) for value in region.bodies[number]), inner
 
     def _loop(self, region: Region, carried: tuple[Lanes, ...], scope: Scope) -> tuple[Lanes, ...]:
         assert region.condition is not None
-        running = self.number(1)  # where words are arrays, some may still go round while others have ended
+        running = self.number(1)  # of arrays, some elements may still iterate while others have finished
         for _ in range(MOST_ROUNDS):
             following, inner = self._body(region, 0, carried, scope)
             carried = _chosen(running, following, carried)
             running = running & self._holds(region.condition, inner)
             if not self._goes_on(running):
                 return carried
-        raise EvaluationError(f"a loop has not ended after {MOST_ROUNDS} rounds")
+        raise EvaluationError(f"a loop has not ended after {MOST_ROUNDS} iterations")
 
     def _goes_on(self, running: WordLike) -> bool:
-        """Whether the word is 1, or may be for some."""
+        """Return whether the word is 1 or may be 1 in some element."""
         known = known_number(running)
         if known is not None:
             return known == 1
@@ -197,10 +203,10 @@ class _Evaluator:
         (index,) = self.lanes(region.index, scope)
         known = known_number(index)
         if known is not None and known >= len(region.bodies):
-            raise EvaluationError(f"number {known} of {len(region.bodies)} bodies is asked for")
+            raise EvaluationError(f"index {known} is outside a switch of {len(region.bodies)} bodies")
         if region.falls:
             for number in range(len(region.bodies)):
-                # Entered at its own number, or fallen into from those before.
+                # Entered at its own number, or by falling through from an earlier body.
                 entered = _at_most(index, number, len(region.bodies))
                 if known_number(entered) != 0:
                     carried = _chosen(entered, self._body(region, number, carried, scope)[0], carried)
@@ -214,12 +220,12 @@ class _Evaluator:
         )
 
 
-def _nobody_knows(_: WordLike) -> bool:
-    raise EvaluationError("how often a loop goes round is known only when it runs")
+def _undecidable(_: WordLike) -> bool:
+    raise EvaluationError("the number of a loop's iterations is unknown until it runs")
 
 
 def _needs(value: Value) -> tuple[Value, ...]:
-    """What must be known before a value; bodies see to their own."""
+    """Return the operands of a value; for a region, those outside its bodies."""
     region = value.region
     if region is None:
         return value.args
@@ -228,7 +234,7 @@ def _needs(value: Value) -> tuple[Value, ...]:
 
 
 def _either(bit: WordLike, one: WordLike, none: WordLike) -> WordLike:
-    """One word where the bit is 1, the other where it is 0."""
+    """Return `one` if the bit is 1, else `none`."""
     known = known_number(bit)
     if known is not None:
         return one if known else none
@@ -239,7 +245,7 @@ def _either(bit: WordLike, one: WordLike, none: WordLike) -> WordLike:
 
 
 def _chosen(bit: WordLike, one: tuple[Lanes, ...], none: tuple[Lanes, ...]) -> tuple[Lanes, ...]:
-    """The same of all lanes of what is carried."""
+    """Select between two lists of carried values, lane by lane."""
     return tuple(
         tuple(_either(bit, a, b) for a, b in zip(lanes, others, strict=True))
         for lanes, others in zip(one, none, strict=True)
@@ -247,7 +253,7 @@ def _chosen(bit: WordLike, one: tuple[Lanes, ...], none: tuple[Lanes, ...]) -> t
 
 
 def _at_most(index: WordLike, number: int, bodies: int) -> WordLike:
-    """1 where the index, which is below the number of bodies, is so much or less."""
+    """Return 1 if the index, which is less than `bodies`, is at most `number`, else 0."""
     known = known_number(index)
     if known is not None:
         return int(known <= number)
@@ -255,7 +261,7 @@ def _at_most(index: WordLike, number: int, bodies: int) -> WordLike:
     return (index + ((1 << bits) - 1 - number)) >> bits & 1 ^ 1
 
 
-# -- what operations mean, a lane at a time
+# -- the operations, one lane at a time
 
 
 def _left(word: WordLike, n: int) -> WordLike:
@@ -271,7 +277,7 @@ def _rotated(word: WordLike, n: int) -> WordLike:
 
 
 def _add_bytes(a: WordLike, b: WordLike) -> WordLike:
-    """The highest bit of each byte is added apart, so that nothing is carried into the next one."""
+    """Add bytes. The highest bit of each byte is added separately, so that no carry reaches the next byte."""
     return ((a & _LOW_BITS) + (b & _LOW_BITS)) ^ ((a ^ b) & (ALL ^ _LOW_BITS))
 
 
@@ -281,30 +287,30 @@ def _sub_bytes(a: WordLike, b: WordLike) -> WordLike:
 
 
 def _flipped(word: WordLike) -> WordLike:
-    """Each rank where the opposite one was."""
+    """Return the board with its ranks in reverse order."""
     return reduce(or_, ((word >> 8 * rank & 0xFF) << 8 * (7 - rank) for rank in range(8)))
 
 
 def _squares(of: Callable[[int, int], bool]) -> int:
-    """The squares for whose file and rank it holds."""
+    """Return the set of squares whose file and rank satisfy a predicate."""
     return sum(1 << 8 * rank + file for rank in range(8) for file in range(8) if of(file, rank))
 
 
 def _behind(step: Step, n: int) -> int:
-    """The squares that have n squares behind them along a ray."""
+    """Return the squares with n squares of the board behind them, against the direction of the ray."""
     files, ranks = n * step[0], n * step[1]
     return _squares(lambda file, rank: 0 <= file - files < 8 and 0 <= rank - ranks < 8)
 
 
 def _stepped(word: WordLike, step: Step, n: int) -> WordLike:
-    """All squares n steps along a ray; what leaves the board is gone."""
+    """Return all squares n steps along a ray; squares that leave the board vanish."""
     distance = n * (step[0] + 8 * step[1])
     staying = word & _behind((-step[0], -step[1]), n)
     return _left(staying, distance) if distance >= 0 else _right(staying, -distance)
 
 
 def _run(word: WordLike, step: Step, n: int) -> WordLike:
-    """The last of n squares in a row along a ray, all of the board; the first one has another square behind it."""
+    """Return the squares that end a run: n squares in a row along a ray, preceded by another square of the board."""
     run = word & _behind(step, n)
     for back in range(1, n):
         run = run & _stepped(word, step, back)

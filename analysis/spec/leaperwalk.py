@@ -1,8 +1,8 @@
-"""The specification of what jumps and steps: knights, kings and pawns, square by square.
+"""The specification of leapers: knights, kings and pawns, square by square.
 
-It knows squares by file and rank, and a leap as a number of files and one of ranks; no shifted boards, no masks. Boards
-are numbered, and may be of any kind, as those of the ray-walk. Colors are `white`, whose pawns go up the ranks, and
-`black`.
+Squares are given by file and rank, and a leap by a number of files and ranks; there are no shifted boards and no
+masks. Square numbering and kinds of boards are those of the ray-walk. The colors are `white`, whose pawns advance to
+higher ranks, and `black`.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from collections.abc import Mapping, Sequence
 from setwise.analysis.spec.words import W, clip, joined, on
 
 Leap = tuple[int, int]
-"""So many files to the east and ranks to the north."""
+"""A leap: files to the east, ranks to the north."""
 
 KNIGHT: Sequence[Leap] = ((1, 2), (2, 1), (2, -1), (1, -2), (-1, -2), (-2, -1), (-2, 1), (-1, 2))
 KING: Sequence[Leap] = ((1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1), (0, 1))
 
-# By color the ranks that a pawn goes on, and the rank that it begins on.
+# By color: the rank step of a pawn, and its start rank.
 _FORWARD: Mapping[str, int] = {"white": 1, "black": -1}
 _FIRST: Mapping[str, int] = {"white": 1, "black": 6}
 COLORS = tuple(_FORWARD)
 
 
 def reached(leapers: W, *leaps: Leap) -> W:
-    """Every square to which one of these leaps leads from a square of the board.
+    """Return every square that one of these leaps reaches from a square of the board.
 
     >>> hex(reached(1 << 7, (1, 2), (-1, 2)))
     '0x400000'
@@ -39,17 +39,17 @@ def reached(leapers: W, *leaps: Leap) -> W:
 
 
 def knights(leapers: W) -> W:
-    """Every square that one of the knights attacks."""
+    """Return every square that a knight attacks."""
     return reached(leapers, *KNIGHT)
 
 
 def kings(leapers: W) -> W:
-    """Every square that one of the kings attacks."""
+    """Return every square that a king attacks."""
     return reached(leapers, *KING)
 
 
 def pawns(color: str, leapers: W) -> W:
-    """Every square that one of that side's pawns attacks.
+    """Return every square that a pawn of that color attacks.
 
     >>> hex(pawns("white", 1 << 8)), hex(pawns("black", 1 << 15))
     ('0x20000', '0x40')
@@ -58,17 +58,17 @@ def pawns(color: str, leapers: W) -> W:
 
 
 def captures(color: str) -> tuple[Leap, Leap]:
-    """Where that side's pawns attack."""
+    """Return the two capturing leaps of that color's pawns."""
     return (1, _FORWARD[color]), (-1, _FORWARD[color])
 
 
 def pushes(color: str, leapers: W, empty: W) -> W:
-    """Every empty square right before one of that side's pawns."""
+    """Return every empty square directly in front of a pawn of that color."""
     return reached(leapers, (0, _FORWARD[color])) & empty
 
 
 def double_pushes(color: str, leapers: W, empty: W) -> W:
-    """Every empty square two before a pawn on that side's first rank of pawns, the square between being empty.
+    """Return every empty square two ranks in front of a pawn on its start rank if the square between is empty.
 
     >>> hex(double_pushes("white", 0xFF00, 0xFFFF_FFFF_FFFE_0000))
     '0xfe000000'

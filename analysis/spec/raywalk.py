@@ -1,9 +1,9 @@
-"""The specification: what sliding pieces attack, walked square by square.
+"""The specification: the attacks of sliding pieces, walked square by square.
 
-It knows squares by file and rank, and a direction as one step on each; no shifted boards, no masks, no fills.
-Boards are little-endian rank-file, a1 = bit 0, h1 = bit 7, h8 = bit 63. A board may be a Python integer, a NumPy array
-of uint64 or a bit-vector of 64 bits: whatever is a `WordLike`. `empty` are the squares that a ray may pass: a slider
-stops the rays of others only where its square is outside `empty`, and its own ray starts in either case.
+Squares are given by file and rank, and a direction by one step in each; there are no shifted boards, no masks and no
+fills. Boards are little-endian rank-file: a1 = bit 0, h1 = bit 7, h8 = bit 63. A board may be a Python integer, a
+NumPy array of uint64 or a 64-bit bit-vector: any `WordLike`. `empty` is the set of squares that a ray may pass. A
+slider blocks the rays of others only if its square is not in `empty`; its own ray starts in either case.
 """
 
 from __future__ import annotations
@@ -45,12 +45,14 @@ SETS: Mapping[str, tuple[str, ...]] = {
     "queen": DIR8,
 }
 
-# The numbers of directions around a square that stands for 0, seen from White's side: 4 3 2 / 5 0 1 / 6 7 8.
+# The directions by number around the square 0, seen from White's side: 4 3 2 / 5 0 1 / 6 7 8.
 NUMBERED: Mapping[int, str] = {1: "east", 2: "noEa", 3: "nort", 4: "noWe", 5: "west", 6: "soWe", 7: "sout", 8: "soEa"}
 
 
 def directions(name: str) -> tuple[str, ...]:
-    """The directions that a direction's or a set's name stands for, matched without regard to case.
+    """Return the directions that a direction or set name denotes.
+
+    Case is ignored.
 
     >>> directions("noea"), directions("vertical")
     (('noEa',), ('sout', 'nort'))
@@ -60,11 +62,11 @@ def directions(name: str) -> tuple[str, ...]:
             return (single,)
     if name.lower() in SETS:
         return SETS[name.lower()]
-    raise ValueError(f"no direction {name!r}: choose one of {', '.join((*DIR8, *SETS))}")
+    raise ValueError(f"unknown direction {name!r}: choose from {', '.join((*DIR8, *SETS))}")
 
 
 def lines(direction: str) -> Iterator[list[int]]:
-    """The lines of the board along one direction, each as its squares in walking order.
+    """Yield the lines of the board along one direction, each as its squares in walking order.
 
     >>> next(lines("east")), sorted(len(line) for line in lines("noEa"))[-2:]
     ([0, 1, 2, 3, 4, 5, 6, 7], [7, 8])
@@ -73,7 +75,7 @@ def lines(direction: str) -> Iterator[list[int]]:
         file, rank = start % 8, start // 8
         file_step, rank_step = DIRECTIONS[direction]
         if 0 <= file - file_step < 8 and 0 <= rank - rank_step < 8:
-            continue  # not where a line begins
+            continue  # no line begins here
         line = []
         while 0 <= file < 8 and 0 <= rank < 8:
             line.append(8 * rank + file)
@@ -82,7 +84,7 @@ def lines(direction: str) -> Iterator[list[int]]:
 
 
 def occluded(direction: str, sliders: W, empty: W) -> W:
-    """The sliders, and every empty square that one of them reaches through empty squares.
+    """Return the sliders, and every empty square that one of them reaches through empty squares.
 
     >>> f"{occluded('east', 1 << 1, 0b11110100):08b}"
     '00000110'
@@ -91,7 +93,7 @@ def occluded(direction: str, sliders: W, empty: W) -> W:
 
 
 def attacks(direction: str, sliders: W, empty: W) -> W:
-    """Every square that one of the sliders reaches with all squares strictly between them empty.
+    """Return every square that a slider reaches with all squares strictly between them empty.
 
     >>> f"{attacks('east', 1 << 1, 0b11110100):08b}"
     '00001100'
@@ -100,7 +102,10 @@ def attacks(direction: str, sliders: W, empty: W) -> W:
 
 
 def _walk(direction: str, sliders: W, empty: W, arriving: bool) -> W:
-    """Walks each line of the board once; the wave is one bit: does a ray arrive at, or leave, this square?"""
+    """Walk each line of the board once and return its occluded squares, or with `arriving` its attacked squares.
+
+    The state of the walk is one bit: whether a ray arrives at, or leaves, the current square.
+    """
     marks = []
     for first, *rest in lines(direction):
         leaving = on(sliders, first)
@@ -114,7 +119,7 @@ def _walk(direction: str, sliders: W, empty: W, arriving: bool) -> W:
 
 
 def step(direction: str, board: W) -> W:
-    """Every square that lies one step from one of the board's squares.
+    """Return every square that is one step from a square of the board.
 
     >>> hex(step("noWe", 0xFF)), hex(step("queen", 1))
     ('0x7f00', '0x302')
@@ -130,49 +135,52 @@ def step(direction: str, board: W) -> W:
 
 
 def empty_fill(direction: str, sliders: W) -> W:
-    """The occluded fill on an empty board."""
+    """Return the occluded fill on an empty board."""
     return occluded(direction, sliders, full(sliders))
 
 
 def empty_attacks(direction: str, sliders: W) -> W:
-    """The attacks on an empty board."""
+    """Return the attacks on an empty board."""
     return attacks(direction, sliders, full(sliders))
 
 
 def union(rooks: W, bishops: W, empty: W) -> W:
-    """What rooks attack along ranks and files, and bishops along diagonals; queens belong to both."""
+    """Return the union of rook attacks along ranks and files and bishop attacks along diagonals.
+
+    Queens are in both sets.
+    """
     orthogonal, diagonal = pair(rooks, bishops, empty)
     return orthogonal | diagonal
 
 
 def pair(rooks: W, bishops: W, empty: W) -> tuple[W, W]:
-    """The orthogonal attacks of the rooks and the diagonal attacks of the bishops."""
+    """Return the orthogonal attacks of the rooks and the diagonal attacks of the bishops."""
     return attacks("rook", rooks, empty), attacks("bishop", bishops, empty)
 
 
 def rays(rooks: W, bishops: W, empty: W) -> tuple[W, ...]:
-    """The attacks of the eight directions apart, in the order of dir8."""
+    """Return the attacks in each of the eight directions, in the order of dir8."""
     return tuple(attacks(single, rooks if single in SETS["rook"] else bishops, empty) for single in DIR8)
 
 
 def sides(white_rooks: W, white_bishops: W, black_rooks: W, black_bishops: W, empty: W) -> tuple[W, W]:
-    """All squares that White's sliders attack, and all that Black's do."""
+    """Return the squares that White's sliders attack, and those that Black's sliders attack."""
     return union(white_rooks, white_bishops, empty), union(black_rooks, black_bishops, empty)
 
 
 def pieces(rooks: W, bishops: W, queens: W, occupied: W) -> tuple[W, W, W]:
-    """The attacks of the rooks, of the bishops and of the queens; none of the three sets holds another's pieces."""
+    """Return the attacks of the rooks, of the bishops and of the queens. The three sets are disjoint."""
     empty = clip(~occupied)
     return attacks("rook", rooks, empty), attacks("bishop", bishops, empty), attacks("queen", queens, empty)
 
 
 def with_knights(rooks: W, bishops: W, knights: W, empty: W) -> W:
-    """All squares that rooks, bishops and knights attack."""
+    """Return all squares that rooks, bishops and knights attack."""
     return union(rooks, bishops, empty) | leaperwalk.knights(knights)
 
 
 def mobility(rooks: W, bishops: W, targets: W, empty: W) -> tuple[W, W]:
-    """How many moves to the targets rooks have, and how many bishops: a move is one that slides, and where it arrives.
+    """Return the number of rook moves and of bishop moves to the targets; a move is a slider and a destination.
 
     >>> mobility(1, 1, ALL, ALL), mobility(0b11, 0, ALL, ALL ^ 0b11)
     ((14, 7), (22, 0))
@@ -186,21 +194,21 @@ def mobility(rooks: W, bishops: W, targets: W, empty: W) -> tuple[W, W]:
 
 
 def counts(rooks: W, bishops: W, targets: W, empty: W) -> W:
-    """How many moves to the targets rooks and bishops have together."""
+    """Return the number of rook and bishop moves to the targets together."""
     straight, diagonal = mobility(rooks, bishops, targets, empty)
     return straight + diagonal
 
 
 def side(color: str, rooks: W, bishops: W, knights: W, kings: W, pawns: W, empty: W) -> W:
-    """All squares that one side attacks; queens are among rooks and bishops both."""
+    """Return all squares that one side attacks; queens are in both `rooks` and `bishops`."""
     leapers = leaperwalk.knights(knights) | leaperwalk.kings(kings) | leaperwalk.pawns(color, pawns)
     return union(rooks, bishops, empty) | leapers
 
 
 def side_twice(color: str, rooks: W, bishops: W, knights: W, kings: W, pawns: W, empty: W) -> tuple[W, W]:
-    """All squares that one side attacks, and those that it attacks along two directions, by two jumps, or by both.
+    """Return all squares that one side attacks, and those attacked from at least two directions or by two knight jumps.
 
-    Along a direction a square is attacked once: pieces that stand behind each other shield it.
+    Along one direction a square counts as attacked once, since pieces in line block each other.
     """
     boards = [leaperwalk.reached(knights, jump) for jump in leaperwalk.KNIGHT]
     for along, step in DIRECTIONS.items():
@@ -211,7 +219,7 @@ def side_twice(color: str, rooks: W, bishops: W, knights: W, kings: W, pawns: W,
 
 
 def side_pieces(color: str, rooks: W, bishops: W, queens: W, knights: W, kings: W, pawns: W, empty: W) -> tuple[W, ...]:
-    """What each kind of one side's pieces attacks, in the order of the parameters; queens are apart."""
+    """Return the attacks of each kind of one side's pieces, in the order of the parameters. Queens are separate."""
     slid = (
         attacks(piece, sliders, empty) for piece, sliders in (("rook", rooks), ("bishop", bishops), ("queen", queens))
     )
@@ -221,14 +229,14 @@ def side_pieces(color: str, rooks: W, bishops: W, queens: W, knights: W, kings: 
 def side_nested(
     color: str, rooks: W, bishops: W, queens: W, knights: W, kings: W, pawns: W, empty: W
 ) -> tuple[W, W, W, W]:
-    """What one side's pawns attack; its pawns and minor pieces; those and its rooks; all of its pieces."""
+    """Return the attacks of one side's pawns; of pawns and minor pieces; of those and rooks; of all its pieces."""
     by_kind = side_pieces(color, rooks, bishops, queens, knights, kings, pawns, empty)
     by_rooks, by_bishops, by_queens, by_knights, by_kings, by_pawns = by_kind
     minors = by_pawns | by_knights | by_bishops
     return by_pawns, minors, minors | by_rooks, minors | by_rooks | by_queens | by_kings
 
 
-# By piece and number of an array of repeats, how far along a ray squares are reached: 1 for numbers that are not here.
+# By piece and number of repeats: the distance that a ray reaches; 1 for numbers that are absent.
 FAR: Mapping[str, Mapping[int, int]] = {
     "bishop": {3: 4, 4: 5, 5: 6, 6: 7, 7: 1, 8: 2, 9: 3},
     "rook": {3: 4, 4: 5, 5: 6, 6: 7, 7: 7, 8: 7, 9: 1, 10: 2, 11: 3},
@@ -236,11 +244,11 @@ FAR: Mapping[str, Mapping[int, int]] = {
 
 
 def from_square(piece: str, square: W, free: W, numbers: Sequence[int] = SQUARES, reaches: Sequence[W] = ()) -> W:
-    """What a slider of these directions on one square attacks; the state of its own square does not matter.
+    """Return the attacks of a slider on one square; the state of its own square does not matter.
 
-    Squares and boards may be numbered otherwise: `numbers` has the number of each square, a1 first, which tells on
-    single directions only where it is symmetric, for so are whole pieces. `square` is below 64. All ones in `reaches`,
-    else 0, tell whether a ray goes beyond its first square, its second and so on.
+    `numbers` holds the number of each square, a1 first, for boards with another numbering. A single direction respects
+    it; whole pieces are the same under the symmetric numberings. `square` is below 64. Each element of `reaches`, all
+    ones or 0, says whether a ray continues beyond its first square, its second, and so on.
 
     >>> mirrored = [8 * (square // 8) + 7 - square % 8 for square in SQUARES]
     >>> hex(from_square("east", 3, ALL)), hex(from_square("east", 3, ALL, mirrored))
@@ -251,16 +259,16 @@ def from_square(piece: str, square: W, free: W, numbers: Sequence[int] = SQUARES
     known = known_number(square)
     if known is not None:
         return _from_one_square(piece, known, free, numbers, reaches)
-    # Whatever the square is: exactly one of the 64 conditions holds.
+    # The square is unknown: exactly one of the 64 conditions holds.
     return joined(
         _from_one_square(piece, at, free, numbers, reaches) & equality_mask(square, at, 6) for at in range(64)
     )
 
 
 def exploded(piece: str, square: W, repeats: W, free: W, numbers: Sequence[int] = SQUARES) -> W:
-    """What a slider on one square attacks as far as a number of repeats goes (`FAR`); `repeats` is below 16.
+    """Return the attacks of a slider on one square, limited to the distance that `repeats` stands for (`FAR`).
 
-    Of a rook on the first rank the attacks along that rank are all there.
+    `repeats` is below 16. A rook on the first rank has all its attacks along that rank.
 
     >>> hex(exploded("bishop", 0, 8, ALL)), hex(exploded("rook", 0, 10, ALL))
     ('0x40200', '0x101fe')
@@ -294,12 +302,12 @@ def _from_one_square(piece: str, square: int, free: W, numbers: Sequence[int], r
 
 
 def of_pieces(piece: str, square: W, white: W, black: W, numbers: Sequence[int] = SQUARES) -> W:
-    """What a slider on one square attacks among the pieces of both sides."""
+    """Return the attacks of a slider on one square among the pieces of both sides."""
     return from_square(piece, square, clip(~(white | black)), numbers)
 
 
 def in_direction(square: W, number: W, white: W, black: W, numbers: Sequence[int] = SQUARES) -> W:
-    """What a slider on one square attacks in one direction, numbered as `NUMBERED` says; any other number: nothing.
+    """Return the attacks of a slider on one square in one direction of `NUMBERED`; for any other number, none.
 
     >>> hex(in_direction(0, 1, 1 << 2, 1)), in_direction(0, 1 << 63, 0, 0)
     ('0x6', 0)
@@ -317,9 +325,9 @@ def in_direction(square: W, number: W, white: W, black: W, numbers: Sequence[int
 def specification(
     name: str, direction: str = "", board: BoardKind = "empty", numbers: Sequence[int] = SQUARES
 ) -> Callable[..., tuple[Any, ...]]:
-    """The specification of that name as a function from words to a tuple of words.
+    """Return the specification of that name as a function from words to a tuple of words.
 
-    Names and parameters (a direction, a set of them, or `any`, which puts dir8 behind the other parameters):
+    Names and parameters (for a direction, a set of them, or `any`, which appends a parameter dir8):
 
     attacks, occluded (sliders, empty); empty-fill, empty-attacks, step (sliders);
     union, pair, rays (rooks, bishops, empty); pieces (rooks, bishops, queens, empty);
@@ -331,19 +339,19 @@ def specification(
     side-pieces, side-nested (rooks, bishops, queens, knights, kings, pawns, empty);
     from-square (square, free), from-square-of-pieces (square, white, black), direction rook, bishop or queen;
     exploded-from-square (square, repeats, free), direction rook or bishop;
-    direction-from-square (square, number, white, black), the direction as `NUMBERED` says; each of the four also with
-    the squares numbered otherwise, as `numbers` says;
+    direction-from-square (square, number, white, black), a direction of `NUMBERED`; each of the four also with another
+    numbering of the squares, `numbers`;
     right-attacks (free, rooks): attacks eastward; add, add-32, bytewise-add, bytewise-sub (x, y).
 
-    With board="occupied" the squares that are not empty stand in the place of `empty` or `free`; boards of pieces mean
-    the same in either case. Raises ValueError for a name or direction that there is not.
+    With board="occupied" the parameter `empty` or `free` holds the occupied squares instead; boards of pieces mean the
+    same in either case. Raises ValueError for an unknown name or direction.
 
     >>> specification("pair", board="occupied")(1, 2, 3)[1] == attacks("bishop", 2, ALL ^ 3)
     True
     """
     key, occupied = name.lower(), board == "occupied"
     if tuple(numbers) != SQUARES and key not in _FROM_SQUARE:
-        raise ValueError(f"the specification {name!r} is for squares that are numbered a1 = 0, h1 = 7, h8 = 63")
+        raise ValueError(f"the specification {name!r} requires the square numbering a1 = 0, h1 = 7, h8 = 63")
     if key in _DIRECTED:
         directed, takes_empty = _DIRECTED[key]
         last = -1 if takes_empty and occupied else None
@@ -354,7 +362,7 @@ def specification(
     if key in _OF_COLOR:
         of_color, takes_empty = _OF_COLOR[key]
         if direction not in leaperwalk.COLORS:
-            raise ValueError(f"no color {direction!r}: choose one of {', '.join(leaperwalk.COLORS)}")
+            raise ValueError(f"unknown color {direction!r}: choose from {', '.join(leaperwalk.COLORS)}")
         return _tupled(partial(of_color, direction), -1 if takes_empty and occupied else None)
     if key in _LEAPERS:
         return _tupled(_LEAPERS[key], None)
@@ -369,7 +377,7 @@ def specification(
     if key in _ARITHMETIC:
         return _tupled(_ARITHMETIC[key], None)
     names = (*_DIRECTED, *_OF_COLOR, *_LEAPERS, *_WHOLE, *_FROM_SQUARE, "right-attacks", *_ARITHMETIC)
-    raise ValueError(f"no specification {name!r}: choose one of {', '.join(names)}")
+    raise ValueError(f"unknown specification {name!r}: choose from {', '.join(names)}")
 
 
 # Name to function, and whether its last parameter is a board of empty squares.
@@ -401,7 +409,7 @@ _OF_COLOR: Mapping[str, tuple[Callable[..., Any], bool]] = {
     "side-pieces": (side_pieces, True),
     "side-nested": (side_nested, True),
 }
-# Name to function of a direction, the words and the `numbers` of squares; and whether the last word are free squares.
+# Name to function of a direction, words and `numbers`, and whether the last word is a board of free squares.
 _FROM_SQUARE: Mapping[str, tuple[Callable[..., Any], bool]] = {
     "from-square": (from_square, True),
     "from-square-of-pieces": (of_pieces, False),
@@ -417,7 +425,7 @@ _ARITHMETIC: Mapping[str, Callable[..., Any]] = {
 
 
 def _tupled(function: Callable[..., Any], complemented: int | None) -> Callable[..., tuple[Any, ...]]:
-    """The function with one of its arguments complemented and its result as a tuple."""
+    """Return the function with one argument complemented and its result as a tuple."""
 
     def called(*words: Any) -> tuple[Any, ...]:
         arguments = list(words)
@@ -430,12 +438,12 @@ def _tupled(function: Callable[..., Any], complemented: int | None) -> Callable[
 
 
 def in_directions(function: Callable[..., Any], direction: str) -> Callable[..., Any]:
-    """The function of a direction's name, joined over the directions that a name stands for."""
+    """Return the union of a function over the directions that a name denotes, as a function of the words."""
     return lambda *words: joined(function(single, *words) for single in directions(direction))
 
 
 def at_run_time(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function of a direction, with that direction as its last parameter: an index into DIR8."""
+    """Return a function of a direction with that direction as its last parameter, an index into DIR8."""
 
     def called(*words: Any) -> Any:
         *boards, dir8 = words

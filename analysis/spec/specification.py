@@ -1,4 +1,4 @@
-"""What a contract is held to, as words: the ray-walk's functions by name, and what a user wrote."""
+"""Evaluation of a contract's specification: a function of the ray-walk, or one that a user wrote."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from setwise.codegen.own.running import Failure, running
 
 
 class TaskError(ValueError):
-    """A contract that there is no way to hold a routine to; the message is one line."""
+    """A contract without a usable specification. The message is one line."""
 
 
 class BranchingError(TaskError):
-    """A specification, or a requirement, that branches on a word that may be any."""
+    """A specification or requirement that branches on an unknown word."""
 
 
 def specified(
@@ -40,10 +40,12 @@ def specified(
     number: int,
     numbering: Numbering = LITTLE_ENDIAN,
 ) -> list[Bits]:
-    """So many results of a specification for words of a domain, whose kinds are the parameters'.
+    """Return the `number` results of a specification for words of a domain.
 
-    TaskError where it has none, or is wrong; BranchingError where it branches on a word that may be any, whatever it
-    makes of that.
+    `kinds` are the parameters' kinds.
+
+    Raises TaskError if there is no specification or if it is wrong, and BranchingError if it branches on an unknown
+    word, even if it catches the error.
     """
     arguments = [Word(domain, word) for word in words]
     domain.branched = False
@@ -57,11 +59,11 @@ def specified(
             raise TaskError(str(error) if specification else _NONE) from None
         results = function(*arguments)
     if len(results) != number:
-        raise TaskError(f"{specification}: its specification gives {len(results)} results, the routine {number}")
+        raise TaskError(f"{specification}: its specification returns {len(results)} results, the routine {number}")
     return [_bits(specification, result) for result in results]
 
 
-_NONE = "nothing says what it must do: write its specification (@name.specification)"
+_NONE = "no specification: write one (@name.specification)"
 
 
 def _called(written: Written, direction: str, domain: Domain, arguments: Sequence[Word]) -> tuple[Any, ...]:
@@ -83,12 +85,15 @@ def _called(written: Written, direction: str, domain: Domain, arguments: Sequenc
     with running(file, refused, TaskError):
         result = function(*arguments)
         if domain.branched:
-            raise BranchError("asks for the value of a word that may be any, and goes on without")
+            raise BranchError("branches on an unknown word and ignores the error")
     return result if isinstance(result, tuple) else (result,)
 
 
 def _of_routine(written: Written, domain: Domain, *arguments: Word) -> tuple[Any, ...]:
-    """What another routine gives: one that is named what it is held to, one that is given what its description says."""
+    """Return the results of another routine that serves as the specification.
+
+    If it is given by name, its own specification is used; if it is given as a Routine, its description is evaluated.
+    """
     try:
         other = find(written.given) if isinstance(written.given, str) else written.given
     except ValueError as error:
@@ -107,7 +112,7 @@ def _of_routine(written: Written, domain: Domain, *arguments: Word) -> tuple[Any
 
 
 def _evaluated(routine: Routine, words: Sequence[Word]) -> tuple[Any, ...]:
-    """What the first description of a routine gives, by the evaluator, which shares nothing with what lowers it."""
+    """Return the results of a routine's first description by the evaluator, which is independent of the lowering."""
     parameters = tuple(parameter(at) for at, _ in enumerate(routine.contract.parameters))
     behind = [None] * (len(parameters) - len(words))  # the address of several results
     try:
@@ -122,4 +127,4 @@ def _bits(specification: str | Written, result: Any) -> Bits:
         return result.value
     if isinstance(result, int):
         return result & raywalk.ALL
-    raise TaskError(f"{specification}: its specification gives {type(result).__name__} where a word is wanted")
+    raise TaskError(f"{specification}: its specification returns {type(result).__name__} instead of a word")

@@ -1,4 +1,4 @@
-"""What a routine has to do, as plain data: where its arguments come, what they may be, where the results go."""
+"""A routine's task as plain data: the places and bounds of its arguments, and the places of its results."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from setwise.analysis.spec.specification import specified as results_of
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a value is at entry or exit, `lanes` words of 64 bits.
+    """The location of a value of `lanes` 64-bit words at entry or exit.
 
     general   the register of that full name
     vector    the lowest lanes of the vector register of that full name (zmm2)
@@ -30,10 +30,12 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """A parameter of the routine; a number that selects something is below `below` (0: any 64-bit number).
+    """A parameter of the routine.
 
-    `kind` is board (sliders), leapers, empty, occupied, square, dir8, direction9, word; results: an address to write
-    to; boards: the address of an array; count: how many boards each array has.
+    A number that selects something is below `below` (0: any 64-bit number).
+
+    Kinds: board (sliders), leapers, empty, occupied, square, dir8, direction9, word; results, an address to write to;
+    boards, the address of an array; count, the number of boards in each array.
     """
 
     name: str
@@ -52,14 +54,14 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """The contract that a routine is held to, with its calling convention.
+    """A routine's contract with its calling convention.
 
     `specification` and `direction` name a function of the ray-walk, or one that a user wrote. `requires` are the
-    contract's words, as `assumptions` knows them. `saved` and `saved_vectors` are full names of registers that come
-    back as they were, of vector registers the lowest 128 bits. Below rsp a routine may use `red_zone` bytes; `home`
-    bytes above the return address are its own as well. For arrays `elements` says what one board of each input stands
-    for; the last argument of kind boards is then where the result goes, and may be one of the inputs. `numbering` is
-    that of the squares in all words.
+    contract's requirements, in the wording that `assumptions` understands. `saved` and `saved_vectors` are the full
+    names of callee-saved registers; of vector registers only the low 128 bits are saved. A routine may use `red_zone`
+    bytes below rsp and `home` bytes above the return address. For arrays, `elements` describes one board of each
+    input; the last argument of kind boards is then the array of results, which may be one of the inputs. `numbering`
+    is the square numbering of all words.
     """
 
     specification: str | Written
@@ -76,32 +78,32 @@ class Task:
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The kinds of the arguments that the specification takes."""
+        """The kinds of the specification's arguments."""
         return tuple(argument.kind for argument in self.words)
 
     @property
     def words(self) -> tuple[Argument, ...]:
-        """The arguments that the specification takes."""
+        """The arguments of the specification."""
         return self.elements or tuple(argument for argument in self.arguments if argument.kind != "results")
 
     @property
     def lanes(self) -> int:
-        """How many boards each argument and result holds."""
+        """The number of boards that each argument and result holds."""
         return max(result.place.lanes for result in self.results)
 
     @property
     def stack(self) -> int:
-        """How many bytes from rsp at entry up are the routine's: return address, home, arguments."""
+        """The number of bytes from rsp at entry upwards that the routine may use: return address, home, arguments."""
         arguments = [argument.place.offset + 8 for argument in self.arguments if argument.place.file == "stack"]
         return max([8 + self.home, *arguments])
 
     @property
     def arrays(self) -> tuple[str, ...]:
-        """The names of the arrays; the last is the result's."""
+        """The names of the arrays; the last one is the result."""
         return tuple(argument.name for argument in self.arguments if argument.kind == "boards")
 
     def expected(self, words: Sequence[int]) -> tuple[int, ...]:
-        """What the specification gives for these integers, one for each argument."""
+        """Return the specification's results for these integers, one for each argument."""
         return tuple(specified(self, Integers(), words))
 
 
@@ -110,15 +112,18 @@ _ARRAYS = frozenset({"boards", "count"})
 
 
 def assumptions(task: Task, domain: BitVectors, words: Sequence[Bits]) -> list[Bits]:
-    """Return what the contract requires of the words, as conditions of one bit; TaskError for what is not known."""
+    """Return the requirements of the contract on these words as one-bit conditions.
+
+    Raises TaskError for an unknown one.
+    """
     return [condition for _, condition in conditions(task, domain, words)]
 
 
 def conditions(task: Task, domain: Domain, words: Sequence[Bits]) -> Iterator[tuple[str, Bits]]:
-    """Yield each thing that the contract requires, in words, with the bit that says whether these words meet it."""
+    """Yield each requirement of the contract as text, with the bit that says whether these words meet it."""
     for argument in (*task.arguments, *task.words):
         if argument.kind not in _KINDS | (_ARRAYS if task.elements else {"results"}):
-            raise TaskError(f"no proof knows what a parameter of kind '{argument.kind}' is ({argument.name})")
+            raise TaskError(f"unknown kind of parameter '{argument.kind}' ({argument.name})")
     named = list(zip(task.words, words, strict=True))
     for argument, word in named:
         if argument.below:
@@ -136,11 +141,11 @@ def conditions(task: Task, domain: Domain, words: Sequence[Bits]) -> Iterator[tu
                 for slider in sliders:
                     yield requirement, domain.eq(domain.and_(slider, outside, 64), 0, 64)
         elif not _is_bound(task, requirement):
-            raise TaskError(f"no proof knows what '{requirement}' means")
+            raise TaskError(f"unknown requirement '{requirement}'")
 
 
 def specified(task: Task, domain: Domain, words: Sequence[Bits]) -> list[Bits]:
-    """The results that the specification gives for the words."""
+    """Return the specification's results for the words."""
     number = len(task.results)
     return results_of(task.specification, task.direction, task.kinds, domain, words, number, task.numbering)
 
@@ -148,12 +153,12 @@ def specified(task: Task, domain: Domain, words: Sequence[Bits]) -> list[Bits]:
 def _of_kind(named: Iterable[tuple[Argument, Bits]], kind: str) -> list[Bits]:
     of_kind = [word for argument, word in named if argument.kind == kind]
     if not of_kind:
-        raise TaskError(f"nothing is said of a board of kind '{kind}', for there is none")
+        raise TaskError(f"a requirement names a board of kind '{kind}', but there is none")
     return of_kind
 
 
 def _is_bound(task: Task, requirement: str) -> bool:
-    """Whether it says no more than the arguments' own bounds: `x and y below 2**32`."""
+    """Return whether a requirement only repeats the arguments' bounds: `x and y below 2**32`."""
     names, below, _ = requirement.partition(" below ")
     bounded = {argument.name for argument in task.words if argument.below}
     return bool(below) and set(names.split(" and ")) <= bounded

@@ -1,6 +1,6 @@
-"""64-bit words of any kind, and the few things that the specification does with them.
+"""64-bit words of any kind, and the operations that the specification needs besides the operators.
 
-A word may be a Python integer, a NumPy array of uint64 or a bit-vector of 64 bits.
+A word may be a Python integer, a NumPy array of uint64 or a 64-bit bit-vector.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ ALL = 0xFFFF_FFFF_FFFF_FFFF
 
 
 class WordLike(Protocol):
-    """64 bits with the operators of an unsigned integer; integers may be given where the shifts' counts are."""
+    """A 64-bit value with the operators of an unsigned integer. Shift counts may be integers."""
 
     def __and__(self, other: Any, /) -> Self: ...
     def __or__(self, other: Any, /) -> Self: ...
@@ -30,33 +30,33 @@ W = TypeVar("W", bound=WordLike)
 
 
 def on(board: W, square: int) -> W:
-    """1 where the square is in the board, else 0."""
+    """Return 1 if the square is in the board, else 0."""
     return (board >> square) & 1
 
 
 def clip(word: W) -> W:
-    """The lowest 64 bits; Python's integers have no end."""
+    """Return the lowest 64 bits, since Python integers are unbounded."""
     return word & ALL
 
 
 def full(word: W) -> W:
-    """All ones, of the word's kind."""
+    """Return all ones in the kind of the word."""
     return clip(~(word ^ word))
 
 
 def known_number(word: Any) -> int | None:
-    """Return the number that a word is known to be; None where it is unknown, or stands for many."""
+    """Return the number that a word holds, or None if it is unknown or an array."""
     number = word if isinstance(word, int) else getattr(word, "value", None)
     return number if isinstance(number, int) else None
 
 
 def joined(words: Iterable[W]) -> W:
-    """The union."""
+    """Return the union of the words."""
     return reduce(lambda one, other: one | other, words)
 
 
 def equality_mask(word: W, number: int, bits: int) -> W:
-    """All ones where the lowest bits of `word` are `number`, else 0."""
+    """Return all ones if the lowest `bits` bits of `word` equal `number`, else 0."""
     same = (word ^ word) | 1
     for bit in range(bits):
         same = same & (on(word, bit) ^ (1 - (number >> bit & 1)))
@@ -64,7 +64,7 @@ def equality_mask(word: W, number: int, bits: int) -> W:
 
 
 def population(word: W) -> W:
-    """How many bits are set: neighbours are added up, then their sums, and so on.
+    """Return the number of set bits, by adding neighbouring fields of doubling width.
 
     >>> population(0xFF00_0000_0000_0001)
     9

@@ -66,5 +66,5 @@ def test_a_side_is_its_pieces(rooks: int, bishops: int, knights: int, kings: int
 
 
 def test_unknown_colors() -> None:
-    with pytest.raises(ValueError, match="no color 'red': choose one of white, black"):
+    with pytest.raises(ValueError, match="unknown color 'red': choose from white, black"):
         specification("pawns", "red")

@@ -150,7 +150,7 @@ def test_any_numbers_of_squares(numbers: list[int], square: int, free: int) -> N
 
 
 def test_other_numbers_of_squares_where_none_are_known() -> None:
-    with pytest.raises(ValueError, match="'attacks' is for squares that are numbered a1 = 0"):
+    with pytest.raises(ValueError, match="'attacks' requires the square numbering a1 = 0"):
         specification("attacks", "nort", numbers=MIRRORED)
 
 
@@ -203,8 +203,8 @@ def test_right_attacks_takes_free_squares_first(free: int, rooks: int) -> None:
 
 
 def test_unknown_names() -> None:
-    with pytest.raises(ValueError, match="no specification 'attack': choose one of attacks"):
+    with pytest.raises(ValueError, match="unknown specification 'attack': choose from attacks"):
         specification("attack", "nort")
-    with pytest.raises(ValueError, match="no direction 'north': choose one of noEa"):
+    with pytest.raises(ValueError, match="unknown direction 'north': choose from noEa"):
         specification("attacks", "north")
     assert specification("Attacks", "NOEA")(1, 0) == (1 << 9,)
