@@ -1,1 +1,1 @@
-"""Machine code against the specification, for all inputs."""
+"""Proofs of machine code against the specification, for all inputs."""

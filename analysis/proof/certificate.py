@@ -1,4 +1,4 @@
-"""What a proof ends in: proved, refuted with a counterexample, or not proved with the reason."""
+"""Outcomes of a proof: proved, refuted with a counterexample, or not proved with the reason."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ ProofStatus = Literal["proved", "refuted", "not proved"]
 class Counterexample:
     """Inputs within the contract on which the routine breaks it.
 
-    `inputs` holds the arguments' words in each lane, `lane` is the one that goes wrong. `expected` and `got` are the
-    results of that lane; `got` is empty where no result comes to be: then `complaint` alone says what happens.
-    `registers` is the whole state at the entry, for a run that repeats it: rsp and addresses are not among them.
+    `inputs` holds the words of each argument, one a lane; `lane` is the wrong one. `expected` and `got` are the
+    results of that lane. `got` is empty if the routine produces no result; then only `complaint` describes the
+    failure. `registers` is the register state at entry, for a run that reproduces it, without rsp and addresses.
     """
 
     complaint: str
@@ -28,23 +28,23 @@ class Counterexample:
     got: tuple[int, ...]
     registers: Mapping[str, int] = field(default_factory=dict, compare=False)
     anywhere: bool = True
-    """Whether, with these registers, it goes wrong wherever code, stack and buffers lie, and whatever they hold."""
+    """Whether it fails with these registers for every placement and content of code, stack and buffers."""
     alias: int | None = None
-    """For arrays: the input that the result overwrites."""
+    """For arrays: the number of the input that the result overwrites."""
     runs: bool = True
-    """Whether the routine can be run on it: it returns, and touches nothing but its own memory."""
+    """Whether the routine can be run on it: it returns and accesses only its own memory."""
 
     @property
     def words(self) -> tuple[tuple[str, int], ...]:
-        """The inputs of the lane that goes wrong; none of arrays without a board."""
+        """The inputs of the wrong lane; empty for arrays without a board."""
         return tuple((name, lanes[min(self.lane, len(lanes) - 1)]) for name, lanes in self.inputs if lanes)
 
 
 @dataclass(frozen=True, slots=True)
 class Confirmation:
-    """What became of a counterexample that was tried; `got` are its results, where there are any.
+    """The outcome of replaying a counterexample; `got` are the replayed results, if any.
 
-    disagrees: the routine does what it should there, so that the proof, or what it trusts, is wrong.
+    disagrees: the replay gives the expected results, so the proof, or something that it relies on, is wrong.
     """
 
     status: Literal["confirmed", "not confirmed", "disagrees"]
@@ -54,13 +54,13 @@ class Confirmation:
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """How a proof ended, and what it looked at.
+    """The outcome of a proof, with statistics.
 
-    A counterexample has a `confirmation`: a run of these bytes that shows it.
-
-    `cases` are the parts it fell into, such as one for each square; `paths` ran through the code in all of them;
-    `rounds` is the most that any loop on an unknown condition goes round, `induction` says how such a loop was proved
-    without unrolling; `solver` is its name and version; `questions` were put to it; a processor took so many `seconds`.
+    A counterexample has a `confirmation`, a replay of these bytes. `cases` counts the parts of the proof, such as one
+    for each square; `paths` counts the paths through the code in all of them. `rounds` is the largest number of
+    iterations of a loop with an unknown condition. `induction` describes the invariant of a loop that was proved
+    without unrolling. `solver` is the solver's name and version, `questions` the number of its queries, `seconds` the
+    CPU time.
     """
 
     status: ProofStatus
@@ -79,14 +79,14 @@ class Certificate:
 
     @property
     def instructions(self) -> tuple[Decoded, ...]:
-        """The code as it was read; nothing where that is no code."""
+        """The decoded code; empty if it cannot be decoded."""
         try:
             return decode(self.binary.text)
         except DecodeError:
             return ()
 
     def written(self, kept: bool) -> tuple[str, ...]:
-        """Full names of the registers that its instructions write: those that come back as they were, or the others."""
+        """Return the full names of the registers that the code writes: callee-saved ones if `kept`, else the rest."""
         written = frozenset[str]().union(*(instruction.writes for instruction in self.instructions))
         saved = {"rsp", *self.task.saved, *self.task.saved_vectors}
         return tuple(sorted(written & saved if kept else written - saved))

@@ -1,4 +1,4 @@
-"""The two ends of a proof: the state that a caller makes, and what must be true when the routine is back."""
+"""Both ends of a proof: the state that a caller establishes, and the claims about the state on return."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ RESULTS = Base("results", 8)
 class Case:
     """One part of a proof: the arguments' words, lane by lane.
 
-    For arrays `count` says how many boards they have: a number, and then the words are the arrays' boards; or a term,
-    and then there are no words. The inputs of the numbers `alias` are one array with the result, and no other input is;
-    where not `apart`, any or none may be.
+    For arrays, `count` is their number of boards: an integer, and then the words are the boards; or a term, and then
+    there are no words. The inputs whose numbers are in `alias` share one array with the result, and no other input
+    does. If `apart` is False, any input may share it.
     """
 
     words: tuple[tuple[Bits, ...], ...]
@@ -34,22 +34,22 @@ class Case:
 
     @property
     def lanes(self) -> int:
-        """How many boards each argument has."""
+        """The number of boards in each argument."""
         return max((len(lanes) for lanes in self.words), default=0)
 
     def base(self, task: Task, number: int) -> Base:
-        """Return the base of an array; the last is the result's, and those that are one with it have its base."""
+        """Return the base of an array; the last is the result. Aliased arrays share a base."""
         together = self.alias and number in (*self.alias, len(task.arrays) - 1)
         return Base(task.arrays[self.alias[0] if together else number], 8)
 
     def lane(self, lane: int) -> list[Bits]:
-        """The words of one lane, none where there is none; what there is one of goes for all."""
+        """Return the arguments' words for one lane. A word that exists once serves all lanes."""
         return [lanes[min(lane, len(lanes) - 1)] for lanes in self.words if lanes]
 
 
 @dataclass(frozen=True, slots=True)
 class EntryUnknowns:
-    """What all routines find that nothing is known of: the registers, by their names, and the return address."""
+    """The unknowns at entry that all routines share: register contents and the return address."""
 
     registers: Mapping[str, Bits]
     vectors: Mapping[str, tuple[Bits, ...]]
@@ -57,13 +57,13 @@ class EntryUnknowns:
 
     @staticmethod
     def of(domain: Addresses) -> EntryUnknowns:
-        """New unknowns."""
+        """Create the unknowns."""
         registers = {name: domain.variable(f"{name} at entry", 64) for name in (*GENERAL, *MASKS)}
         vectors = {name: tuple(domain.variable(f"{name}.{lane} at entry", 64) for lane in range(8)) for name in VECTORS}
         return EntryUnknowns(registers, vectors, domain.variable("return address", 64))
 
     def words(self) -> Iterator[tuple[str, Bits]]:
-        """All of the registers in words of 64 bits, those of vectors by their names with the lane behind a point."""
+        """Yield the name and value of each 64-bit register and of each vector lane (zmm3.2)."""
         yield from self.registers.items()
         for name, lanes in self.vectors.items():
             yield from ((f"{name}.{place}", value) for place, value in enumerate(lanes))
@@ -77,7 +77,7 @@ def entry_state(
     case: Case,
     unknown: Callable[[str, int], Bits],
 ) -> MachineState:
-    """Registers, stack and buffers as the caller hands them over; `unknown` is a variable of that name and width."""
+    """Return the registers, stack and buffers at entry; `unknown` makes a variable of a name and width."""
     cells = {STACK: Cells("the stack", ENTRY - task.red_zone, ENTRY + task.stack)}
     arrays = None
     bases = [case.base(task, number) for number in range(len(task.arrays))]
@@ -95,9 +95,7 @@ def entry_state(
     space = Space(domain, image, cells, arrays, task.red_zone)
     rsp = Pointer(STACK, ENTRY)
     space.store(rsp, 64, entry.back)
-    state = MachineState(
-        domain, space, image.place(0), dict(entry.registers), dict(entry.vectors), targets=image.targets
-    )
+    state = MachineState(domain, space, image.place(0), dict(entry.registers), dict(entry.vectors), targets=image.targets)
     state.registers["rsp"] = rsp
     words = iter(case.words)
     for argument in task.arguments:
@@ -118,11 +116,11 @@ def entry_state(
 
 
 def places(domain: Addresses, image: MemoryImage, task: Task, case: Case, bases: Collection[Base]) -> Iterator[Bits]:
-    """Yield the assumptions about the places of these bases.
+    """Yield the assumptions about the addresses of these bases.
 
-    Nothing lies at address 0 or wraps round. Distances that a linker wrote in 32 bits fit into them. Apart from each
-    other lie the code with its data, the stack, the block or array for results, and the inputs; but inputs may overlap,
-    and the array for results may be just one of them.
+    No block is at address 0 or wraps around. Distances that a linker stored in 32 bits fit. Code with data, the stack,
+    the result block or array, and the inputs are disjoint, except that inputs may overlap each other, and the result
+    array may coincide with one of them.
     """
 
     def at(base: Base, distance: Bits) -> Bits:
@@ -159,7 +157,7 @@ def places(domain: Addresses, image: MemoryImage, task: Task, case: Case, bases:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """At the end of a path `differs`, one bit, must be 0; `lane` is that of a result, None for all else."""
+    """A claim at the end of a path: the one-bit term `differs` must be 0. `lane` is the lane of a result, else None."""
 
     complaint: str
     differs: Bits
@@ -167,7 +165,7 @@ class Claim:
 
 
 def results(task: Task, case: Case, state: MachineState, lane: int) -> list[Bits]:
-    """The results of one lane."""
+    """Return the results of one lane."""
     if task.elements:
         return [state.memory.load(Pointer(case.base(task, len(task.arrays) - 1), 8 * lane), 64)]
     return [_at(result.place, case, state, lane) for result in task.results]
@@ -191,7 +189,7 @@ def claims(
     state: MachineState,
     expected: Sequence[Sequence[Bits] | None],
 ) -> Iterator[Claim]:
-    """What must be true when the routine is back; `expected` holds the results of each lane, None for those known."""
+    """Yield the claims about the state on return; `expected` holds the results of each lane, None if already proved."""
     arrays = cast(Space, state.memory).arrays
     if arrays is not None:
         yield Claim("not all boards are done", domain.ne(arrays.frontier, arrays.count, 64))

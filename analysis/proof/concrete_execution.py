@@ -1,8 +1,8 @@
-"""Counterexamples put to the test without a processor: the code is stepped on them, and none of it runs.
+"""Replay of counterexamples by an interpreter, without running any of the code.
 
-The steps share their table of semantics with the proof, but neither the solver nor the memory: here all addresses are
-numbers, and each access is looked up among the pieces of memory that the caller hands over. Bytes below the red zone
-are overwritten whenever the stack pointer moves, as a signal handler may do; undefined flags are drawn.
+The interpreter shares its table of semantics with the prover, but neither the solver nor the memory model: all
+addresses are numbers, and each access is checked against the memory that the caller provides. Bytes below the red zone
+are overwritten whenever the stack pointer moves, as a signal handler may do. Undefined flags are random.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from setwise.analysis.semantics.state import GENERAL, MASKS, VECTORS, BreachErro
 from setwise.analysis.semantics.table import SemanticsError
 from setwise.analysis.spec.task import Argument, Place
 
-_OFFSETS = (8, 24, 40, 56)  # of rsp at entry from a multiple of 64
-_DRAWS = 8  # of undefined flags, the first as processors usually leave them
+_OFFSETS = (8, 24, 40, 56)  # offsets of rsp at entry from a multiple of 64
+_DRAWS = 8  # draws of undefined flags, the first as processors usually leave them
 _LOST = 0xA5
 _WORD = (1 << 64) - 1
 
 
 def confirm_by_stepping(certificate: Certificate) -> Confirmation:
-    """Step the certificate's bytes on its counterexample, with every register as the proof has it.
+    """Replay a certificate's counterexample, with every register as in the model.
 
-    The proof knows nothing of the place of the stack nor of undefined flags, so some of each are tried.
+    The model does not determine the stack's address and undefined flags, so several of each are tried.
     """
     if certificate.counterexample is None:
-        return Confirmation("not confirmed", "not confirmed, for there is no example")
+        return Confirmation("not confirmed", "not confirmed: there is no counterexample")
     found, first = certificate.counterexample, None
     for offset in _OFFSETS:
         for draw in range(_DRAWS):
@@ -50,14 +50,14 @@ def confirm_by_stepping(certificate: Certificate) -> Confirmation:
 
 
 class _Drawn(Integers):
-    """Known values, and undefined ones drawn by number; number 0 draws as processors usually leave them."""
+    """A domain of integers in which undefined values are random. Number 0 chooses the usual behaviour of processors."""
 
     def __init__(self, number: int) -> None:
         self._chance = random.Random(number) if number else None
         self.drawn = False
 
     def undefined(self, usual: Bits, width: int) -> Bits:
-        """Draw a value."""
+        """Return a value for an undefined result."""
         self.drawn = True
         return usual if self._chance is None else self._chance.getrandbits(width)
 
@@ -66,7 +66,7 @@ def _step(certificate: Certificate, found: Counterexample, rsp: int, domain: _Dr
     try:
         machine = _Replay(certificate, found, rsp, domain)
         if not machine.returns():
-            return Confirmation("not confirmed", f"not confirmed by {MOST_STEPS} steps, after which it goes on")
+            return Confirmation("not confirmed", f"not confirmed: it has not returned after {MOST_STEPS} steps")
     except (BreachError, StepError) as error:
         return _confirmed(found, str(error))
     except (SemanticsError, DecodeError) as error:
@@ -78,19 +78,19 @@ def _step(certificate: Certificate, found: Counterexample, rsp: int, domain: _Dr
     if got != found.expected:
         return Confirmation("confirmed", "confirmed by stepping", got)
     if not found.runs or not found.anywhere or domain.drawn or machine.shift is None:
-        why = "it depends on where code and memory lie, or on what they hold"
+        why = "it depends on the addresses or the contents of code and memory"
         return Confirmation("not confirmed", f"not confirmed by stepping: {why}", got)
-    return Confirmation("disagrees", "but stepped it gives what is expected: the proof is wrong", got)
+    return Confirmation("disagrees", "but the replay gives the expected results: the proof is wrong", got)
 
 
 def _confirmed(found: Counterexample, what: str, got: tuple[int, ...] = ()) -> Confirmation:
-    """The steps' own words where they are others than the proof's, which stand before them."""
+    """Return a confirmation that adds the replay's complaint if it differs from the prover's."""
     same = what.partition(" offset ")[0] == found.complaint.partition(" offset ")[0]
     return Confirmation("confirmed", "confirmed by stepping" + ("" if same else f": {what}"), got)
 
 
 class _Memory(MemoryRanges):
-    """The pieces of memory of a replay: what lies below the red zone of the stack pointer is lost."""
+    """The memory of a replay, in which bytes below the red zone are lost."""
 
     def __init__(self, regions: list[MemoryRange], stack: MemoryRange, rsp: int, red_zone: int) -> None:
         super().__init__(regions)
@@ -99,7 +99,7 @@ class _Memory(MemoryRanges):
         self.move_stack(rsp)
 
     def move_stack(self, rsp: int) -> None:
-        """Bar the stack below that; StepError where the stack pointer leaves the routine's part of it."""
+        """Bar the stack below the new red zone. Raises StepError if the stack pointer leaves the routine's part."""
         limit = rsp - self._red_zone
         if not 0 <= limit - self._stack.start <= len(self._stack.content):
             raise StepError("loses the stack pointer")
@@ -113,7 +113,7 @@ class _Memory(MemoryRanges):
 
 
 class _Replay(Interpreter):
-    """The code at a counterexample; it may touch what its contract says, and nothing else."""
+    """The interpreter's state for a counterexample; it may access only the contract's memory."""
 
     def __init__(self, certificate: Certificate, found: Counterexample, rsp: int, domain: Integers) -> None:
         self._task, self._found = certificate.task, found
@@ -139,13 +139,13 @@ class _Replay(Interpreter):
         self._before = dict(self.state.registers), dict(self.state.vectors)
 
     def instruction(self, offset: int) -> Decoded:
-        """Return the instruction at that offset, also within another instruction."""
+        """Return the instruction at an offset, which may be inside another instruction."""
         if not 0 <= offset < len(self.binary.text):
             raise StepError(f"goes to {self.code + offset:#x}, outside its code")
         return self._code.at(offset)
 
     def returns(self) -> bool:
-        """Step until the final ret; False after MOST_STEPS, StepError where a state comes again."""
+        """Step until the final ret. Return False after MOST_STEPS, and raise StepError if a state repeats."""
         before = self._whole()
         for number in range(1, MOST_STEPS + 1):
             self.step()
@@ -155,8 +155,8 @@ class _Replay(Interpreter):
                     raise StepError(f"returns with rsp {moved:+d} bytes from where it was")
                 return True
             if self.offset == before[0] and self._whole() == before:
-                raise StepError("never returns: it comes back to a state that it was in")
-            if number & (number - 1) == 0:  # at ever longer distances, so that a round of any length shows
+                raise StepError("never returns: a state repeats")
+            if number & (number - 1) == 0:  # at growing distances, so that a cycle of any length is found
                 before = self._whole()
         return False
 
@@ -166,7 +166,7 @@ class _Replay(Interpreter):
         return self.offset, dict(self.state.registers), dict(self.state.vectors), flags, contents
 
     def results(self) -> tuple[int, ...]:
-        """The results of the lane in question; none of arrays without a board."""
+        """Return the results of the counterexample's lane; none for arrays without a board."""
         lane, task = self._found.lane, self._task
         if task.elements:
             place, block = Place("memory"), self._result
@@ -174,7 +174,7 @@ class _Replay(Interpreter):
         return tuple(self._read(result.place, lane, RESULTS) for result in task.results)
 
     def broken(self) -> Iterator[str]:
-        """What is not as it was at the entry, and has to be."""
+        """Yield complaints about registers and inputs that are not preserved."""
         registers, vectors = self._before
         for name in self._task.saved:
             if self.state.registers[name] != registers[name]:
@@ -188,21 +188,21 @@ class _Replay(Interpreter):
 
     @property
     def _count(self) -> int:
-        """How many boards each array has."""
+        """The number of boards in each array."""
         return len(self._found.inputs[0][1])
 
     @property
     def _result(self) -> str:
-        """The array that the result goes to."""
+        """The name of the array that receives the result."""
         return self._task.arrays[-1 if self._found.alias is None else self._found.alias]
 
     def _arrays(self) -> Iterator[tuple[str, tuple[int, ...]]]:
-        """Those that are given, with their boards."""
+        """Yield the given arrays with their boards."""
         if self._task.elements:
             yield from zip(self._task.arrays, (words for _, words in self._found.inputs), strict=False)
 
     def _memory(self) -> Iterator[tuple[str, bytes]]:
-        """The buffers; those for results hold what shows that one was never written."""
+        """Yield the buffers. Result buffers are prefilled with words that differ from the expected results."""
         for name, words in self._arrays():
             yield name, _bytes(words)
         unset = [*self._unset()]
@@ -216,7 +216,7 @@ class _Replay(Interpreter):
         yield RESULTS, bytes(content)
 
     def _unset(self) -> Iterator[tuple[Place, int]]:
-        """Yield what stands in the place of each result before: a word that no routine gives by chance."""
+        """Yield the place of each result with its initial content: the complement of the expected word."""
         for result, word in zip(self._task.results, self._found.expected, strict=False):
             yield result.place, word ^ _WORD
 
@@ -236,7 +236,7 @@ class _Replay(Interpreter):
         return registers
 
     def _word(self, argument: Argument) -> int | str:
-        """What an argument that is no vector holds: a number, or a buffer for its address."""
+        """Return the content of an argument that is no vector: a number, or the name of the buffer it points to."""
         if argument.kind == "results":
             return RESULTS
         if argument.kind == "boards":

@@ -1,4 +1,4 @@
-"""From the solver's answer to a counterexample: boards that are easy to read, what comes out and what should."""
+"""Counterexamples from the solver's models, chosen to be easy to read."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ _FEW_PIECES = 3
 
 
 class Disagreement(AssertionError):
-    """Two ways to the same answer that differ: an error in the prover itself."""
+    """Two computations of the same result that differ, which is an error in the prover itself."""
 
 
 def readable_model(solver: Solver, task: Task, words: Sequence[Bits], conditions: Sequence[Bits]) -> Model | None:
-    """A choice of the unknowns under these conditions that is easy to read; None if there is none.
+    """Return a model of the conditions that is easy to read, or None if there is none.
 
-    As few pieces stand on the board as may be, and on the lowest squares: so it is the same whatever solver finds it.
+    It has as few pieces as possible, on the lowest squares. So it does not depend on the solver.
     """
     return solver.pleasing(conditions, _wishes(solver.domain, task, words), about="a claim fails, readably")
 
 
 def _wishes(domain: Addresses, task: Task, words: Sequence[Bits]) -> Iterator[Bits]:
-    """What makes a counterexample easy to read, the most welcome first."""
+    """Yield the properties of a readable counterexample in order of priority."""
     unknown = [(argument, word) for argument, word in zip(task.words, words, strict=False) if not isinstance(word, int)]
     sliders: Bits = 0
     boards: list[Bits] = []
@@ -49,7 +49,9 @@ def _wishes(domain: Addresses, task: Task, words: Sequence[Bits]) -> Iterator[Bi
     for argument, word in unknown:
         if argument.kind == "empty":
             yield domain.eq(domain.and_(word, sliders, 64), 0, 64)
-            yield domain.eq(domain.and_(domain.not_(word, 64), sliders, 64), 0, 64)  # or all stand on empty squares
+            yield domain.eq(
+                domain.and_(domain.not_(word, 64), sliders, 64), 0, 64
+            )  # or all sliders are on empty squares
             boards.append(domain.and_(word, sliders, 64))
     for word in boards:
         for square in reversed(range(64)):
@@ -67,9 +69,9 @@ def counterexample(
     what: str,
     state: MachineState | None,
 ) -> Counterexample:
-    """What the model says; `state` is that of the routine's end, None where it does not come to one.
+    """Return the counterexample that a model describes; `state` is the final state, or None if there is none.
 
-    The expected results are computed a second time, over integers; Disagreement if they are others.
+    The expected results are recomputed over integers. Raises Disagreement if they differ.
     """
     inputs = tuple(
         (argument.name, tuple(model(word, 64) for word in lanes))

@@ -1,4 +1,4 @@
-"""Code and constants as the prover sees them: bytes at places of which only that is known which a layout promises."""
+"""Code and constants in the prover's memory model, with only those distances known that the layout guarantees."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from setwise.analysis.code.section_layout import Piece, Ranges, SectionLayout
 from setwise.analysis.proof.pointers import Base, Pointer
 from setwise.analysis.semantics.domains import Bits
 
-_ALIGNMENT = 64  # of code that we lay out ourselves
+_ALIGNMENT = 64  # of kernels, which have no layout of their own
 
 
 @dataclass(frozen=True, slots=True)
 class Area:
-    """Bytes from `low` to below `high`, counted from their base, which stand in the image from `start` on."""
+    """The bytes from `low` to below `high`, relative to their base, which are at `start` in the image."""
 
     low: int
     high: int
@@ -23,7 +23,7 @@ class Area:
 
 
 class MemoryImage:
-    """The read-only bytes of a routine, whose code begins `origin` above the base `code`."""
+    """The read-only bytes of a routine. The code starts `origin` bytes above its base."""
 
     def __init__(self, binary: Binary) -> None:
         self.content = binary.image
@@ -32,7 +32,7 @@ class MemoryImage:
         self._pieces, self._unknown = layout.pieces, Ranges(layout.unknown)
         self.code, self.origin = self._base(self._pieces[0]), self._pieces[0].origin
         self.areas: dict[Base, list[Area]] = {}
-        """By their bases, none within another."""
+        """The areas of each base, none of which contains another."""
         for piece in self._pieces:
             area = Area(piece.origin, piece.origin + piece.end - piece.start, piece.start)
             others = self.areas.get(self._base(piece), [])
@@ -41,20 +41,20 @@ class MemoryImage:
         self.targets: Mapping[int, Bits] = {
             at: Pointer(self._base(self._pieces[number]), offset % (1 << 64)) for at, number, offset in layout.targets
         }
-        """Where rip-relative operands point, by their instructions' offsets, if not to what has the code's base."""
+        """The addresses of rip-relative operands by instruction offset, for those outside the code's base."""
         self._entries = dict(layout.entries)
 
     def _base(self, piece: Piece) -> Base:
         return Base(piece.base, piece.alignment)
 
     def place(self, offset: int) -> Pointer:
-        """An offset in the code as an address."""
+        """Return the address of an offset in the code."""
         return Pointer(self.code, (offset + self.origin) % (1 << 64))
 
     def area(self, base: Base, low: int, high: int) -> Area | None:
-        """The area that the first of these is in, else the one that has any; None where several have.
+        """Return the area that contains `low`, else the one that overlaps the range, else the first.
 
-        Where none has, the first.
+        Returns None if several areas qualify.
         """
         areas = self.areas[base]
         found = [area for area in areas if area.low < high and low < area.high]
@@ -62,27 +62,30 @@ class MemoryImage:
         return (around or found or areas)[0] if len(around or found) < 2 else None
 
     def is_known(self, area: Area, low: int, high: int) -> bool:
-        """Whether no linker or loader sets one of these bytes, as far as they are of the area."""
+        """Return whether no linker or loader sets a byte of this range within the area."""
         start, end = (min(max(at, area.low), area.high) - area.low + area.start for at in (low, high))
         return not self._unknown.overlaps(start, end)
 
     def is_set(self, start: int, end: int) -> bool:
-        """Return whether a linker or loader sets one of these bytes of the image."""
+        """Return whether a linker or loader sets a byte of this range of the image."""
         return self._unknown.overlaps(start, end)
 
     def read(self, area: Area, low: int, size: int) -> int | None:
-        """Return the bytes there, all of them in the area; None where a linker or loader sets one."""
+        """Return the bytes at `low`, which are within the area, as an integer; None if a linker or loader sets one."""
         start = low - area.low + area.start
         known = self.is_known(area, low, low + size)
         return int.from_bytes(self.content[start : start + size], "little") if known else None
 
     def distance(self, base: Base, area: Area, low: int) -> tuple[Pointer, Pointer] | None:
-        """Return the ends of the distance to a place in the code that stands there in 32 bits, if one does."""
+        """Return the two ends of the distance that a 32-bit table entry at `low` holds, or None without an entry."""
         entry = self._entries.get(low - area.low + area.start)
         return None if entry is None else (Pointer(base, low % (1 << 64)), self.place(entry))
 
     def distances(self, base: Base) -> list[tuple[Pointer, Pointer]]:
-        """Return the shortest and the longest of these distances from a base; linkers make sure that they fit."""
+        """Return the shortest and the longest table entry of a base, as pairs of ends.
+
+        Linkers ensure that they fit 32 bits.
+        """
         found = [
             (self._entries[at] - at, self.distance(base, area, at - area.start + area.low))
             for area in self.areas[base]

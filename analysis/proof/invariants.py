@@ -1,6 +1,6 @@
-"""A guess at an invariant that holds at the head of a loop over arrays before each round.
+"""Guesses of loop invariants for loops over arrays.
 
-A guess needs no trust: `loops` proves it.
+A guess need not be right: `loops` proves it.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ MOST_BOARDS = 1 << 60  # more do not fit into the address space
 
 @dataclass(frozen=True, slots=True)
 class LoopHead:
-    """An invariant before some round.
+    """An instance of an invariant at a loop's head.
 
-    Variables have `values`, `conditions` hold, and `frontier` boards are done, so that some are `left`. Each of the
-    `guesses` may hold, too.
+    The variables have `values`, `conditions` hold, `frontier` boards are done and `left` remain. Each of the `guesses`
+    may hold in addition.
     """
 
     values: Mapping[Variable, Bits]
@@ -35,10 +35,10 @@ class LoopHead:
 
 @dataclass(frozen=True)
 class Invariant:
-    """Of arrays of `count` boards `start` are done before the loop, then `each` in a round.
+    """A loop invariant over arrays of `count` boards.
 
-    The variables of `moving` have a value before the loop and a rate, by which they count or point along. Those in
-    registers may count up to one of `limits`.
+    `start` boards are done before the loop, and each iteration does `each` more. `moving` maps an induction variable
+    to its initial value and its step. A variable in a register may count up to one of `limits`.
     """
 
     domain: Addresses
@@ -49,7 +49,7 @@ class Invariant:
     limits: Sequence[Bits]
 
     def head(self, rounds: Bits) -> LoopHead:
-        """Return the invariant at the head of the loop after that number of rounds."""
+        """Return the invariant at the head of the loop after a number of iterations."""
         domain = self.domain
         done, all_left = self._times(rounds, self.each), domain.sub(self.count, self.start, 64)
         left = domain.sub(all_left, done, 64)
@@ -58,10 +58,10 @@ class Invariant:
             values[variable] = domain.add(before, self._times(rounds, rate), 64)
             if variable.kind != "registers" or isinstance(before, Pointer):
                 continue
-            if rate < 0:  # it counts down to 0
+            if rate < 0:  # a count down to 0
                 spent = self._times(rounds, -rate)
                 guesses += [domain.ult(spent, before, 64), domain.not_(domain.ult(before, spent, 64), 1)]
-            elif rate:  # it counts up to a limit
+            elif rate:  # a count up to a limit
                 guesses += [domain.ult(values[variable], limit, 64) for limit in self.limits]
                 guesses += [domain.not_(domain.ult(limit, values[variable], 64), 1) for limit in self.limits]
         conditions = [domain.ult(rounds, MOST_BOARDS, 64), domain.not_(domain.ult(all_left, done, 64), 1)]
@@ -78,9 +78,10 @@ class Invariant:
 def guess(
     domain: Addresses, count: Bits, path: Path, backs: Sequence[Path], variables: Sequence[Variable]
 ) -> Invariant:
-    """Return an invariant for the head that `path` comes to; a round leads to `backs` and changes `variables`.
+    """Return a guessed invariant for the head of `path`, from one iteration, which ends in `backs`.
 
-    GapError where rounds do not have as many boards done.
+    `variables` are the parts of the state that the iteration changes. Raises GapError if its paths do not all process
+    the same number of boards.
     """
     arrays = path.space.arrays
     (each, *unlike) = {_written(back) - _written(path) for back in backs}

@@ -1,11 +1,11 @@
-"""Loops proved by induction, for all rounds at once: an invariant at the head before each round.
+"""Induction over loop iterations: an invariant at the loop's head replaces unrolling.
 
-A loop on an unknown condition is unrolled as long as another round is possible. Where that has no bound, as for arrays
-of n boards, an invariant takes its place, which `invariants` guesses. All of it is proved: it holds where the loop is
-entered, a round keeps it, and it bounds the number of rounds. Of further guesses those are left out that do not hold at
-first or that a round does not keep (Houdini: Flanagan and Leino 2001). Every part of the state that a round changes, as
-`state.changed` finds it, is unknown at the head but for the invariant. Where a round from there changes more, that is
-unknown, too, until a round changes nothing else.
+A loop on an unknown condition is unrolled while another iteration is possible. If there is no bound, as for arrays of
+n boards, it is proved with an invariant that `invariants` guesses. The proof shows that the invariant holds on entry,
+that an iteration preserves it, and that it bounds the number of iterations. Additional guesses are dropped if they
+fail on entry or are not preserved (Houdini: Flanagan and Leino 2001). Every part of the state that an iteration
+changes, as `state.changed` finds it, is unknown at the head except for the invariant. If an iteration from there
+changes more, that becomes unknown too, until a fixed point is reached.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ _OF_INVARIANT = (("memory", "arrays", "frontier"), ("memory", "arrays", "round")
 
 @dataclass(slots=True)
 class _Changes:
-    """All that rounds change: variables and lost bytes.
+    """The state that iterations change: variables and lost bytes.
 
-    A round does not keep the values that the invariant gives to `forgotten` variables.
+    An iteration does not preserve the invariant's values of the `forgotten` variables.
     """
 
     variables: list[Variable] = field(default_factory=list)
@@ -37,12 +37,12 @@ class _Changes:
     lost: set[Key] = field(default_factory=set)
 
     def known(self) -> set[Key]:
-        """Return the keys of all leaves that are unknown at the head."""
+        """Return the keys of all leaves that are already unknown at the head."""
         return {key for variable in self.variables for key in _keys(variable)} | self.lost
 
 
 class Loops:
-    """Takes paths through loops over `count` boards by induction; `settle` closes a round, or raises GapError."""
+    """Induction over loops on `count` boards. `settle` verifies the writes of one iteration, or raises GapError."""
 
     def __init__(self, explorer: Explorer, count: Bits, settle: Callable[[Path], None]) -> None:
         self.explorer, self.count, self.settle = explorer, count, settle
@@ -50,7 +50,7 @@ class Loops:
         self.used = ""
 
     def enter(self, path: Path) -> Ways:
-        """Return the ways on from a loop's head, after any number of rounds; a Stop if no invariant is found."""
+        """Return the paths that leave a loop after any number of iterations, or a Stop if no invariant is found."""
         try:
             return self._enter(path)
         except SemanticsError as error:
@@ -59,14 +59,14 @@ class Loops:
     def _enter(self, path: Path) -> Ways:
         head = path.offset
         if head in path.inside:
-            raise GapError("comes back to a loop from another one")
+            raise GapError("re-enters a loop from another one")
         once = path.fork(head, 1)
         once.inside |= {head}
         backs, rest = self._round(once)
         if not backs:
-            return rest  # its branch back is never taken
+            return rest  # the backward branch is never taken
         if path.space.arrays and backs[0].space.arrays:
-            # All rounds count from the end that the first one chose: where no board is done both ends are true.
+            # All iterations count from the end that the first one chose; with no board done, either end is right.
             path.space.arrays.upward = backs[0].space.arrays.upward
         changes = _Changes()
         self._note(changes, path, backs)
@@ -76,7 +76,7 @@ class Loops:
             return []
         if not all(self.explorer.sure(path, claim) for _, claim in self._claims(path, invariant.head(0))):
             raise GapError(f"no invariant is found for the loop at {head:#x}")
-        for tried in (replace(invariant, limits=()), invariant):  # whether limits hold is hard to answer
+        for tried in (replace(invariant, limits=()), invariant):  # conditions about limits are hard for the solver
             guesses = self._guesses(path, tried.head(0))
             held = {at for at, one in enumerate(guesses) if self.explorer.sure(path, one)}
             for _ in range(_TRIES):
@@ -84,22 +84,22 @@ class Loops:
                 if found is not None:
                     break
             if isinstance(found, list):
-                self.used = "a boards are done and right, and a rises to n"
+                self.used = "the first a boards are done and right, and a rises to n"
                 return found
-        raise GapError(f"the loop at {head:#x}: {found or 'each round changes something else'}")
+        raise GapError(f"the loop at {head:#x}: {found or 'no fixed point of the changed state is found'}")
 
     def _keeps(self, path: Path, changes: _Changes, invariant: Invariant, held: set[int]) -> Ways | str | None:
-        """Return the ways on if this is an invariant with the guesses `held`, else why not.
+        """Return the paths that leave the loop if the invariant with the guesses `held` is inductive, else the reason.
 
-        None asks for another try: guesses that a round does not keep are no longer held, and more is unknown.
+        Returns None to ask for another attempt, after it has dropped guesses or made more of the state unknown.
         """
         rounds = self.explorer.unknown(f"rounds of loop {len(path.inside)}", 64)
         before, after = invariant.head(rounds), invariant.head(self.domain.add(rounds, 1, 64))
-        start = self._anew(path, changes, before)
+        start = self._arbitrary(path, changes, before)
         guesses = self._guesses(start, before)
         start.conditions = (*start.conditions, *(guesses[at] for at in sorted(held)))
         if self.explorer.model(start) is None:
-            return "its invariant holds nowhere"
+            return "the invariant is contradictory"
         backs, rest = self._round(start.fork(start.offset, 1))
         stop = next((end for end in rest if isinstance(end, Stop)), None)
         if stop is not None:
@@ -118,7 +118,7 @@ class Loops:
                     continue
                 if not self.explorer.sure(back, condition):
                     if variable is None:
-                        return "a round does not keep the invariant"
+                        return "an iteration does not preserve the invariant"
                     changes.forgotten.add(variable)
                     kept = False
             guesses = self._guesses(back, after)
@@ -128,7 +128,7 @@ class Loops:
         return rest if kept else None
 
     def _note(self, changes: _Changes, start: Path, backs: Sequence[Path]) -> bool:
-        """Add the leaves that these rounds change and that are not in `changes`; return whether there are any."""
+        """Add the leaves that these iterations change to `changes`. Return whether there were new ones."""
         known, there = changes.known(), dict[Key, bool]()
         for back in backs:
             for key, is_there in changed(start.state, back.state).items():
@@ -136,7 +136,7 @@ class Loops:
                     there[key] = there.get(key, True) and is_there
         for key, is_there in there.items():
             if key[1:] == ("rsp",) or not (key[0] in _FORGOTTEN or is_byte(key)):
-                raise GapError(f"a round changes {'.'.join(map(str, key[-2:]))}, which is to stay")
+                raise GapError(f"an iteration changes {'.'.join(map(str, key[-2:]))}, which must not change")
             if not is_there:
                 changes.lost.add(key)
         if there:
@@ -144,7 +144,7 @@ class Loops:
         return bool(there)
 
     def _claims(self, path: Path, head: LoopHead) -> list[tuple[Variable | None, Bits]]:
-        """Return the conditions for the path to come to that head, each with the variable that it is about."""
+        """Return the conditions for a path to satisfy that head, each with the variable that it concerns."""
         claims: list[tuple[Variable | None, Bits]] = [(None, condition) for condition in head.conditions]
         if path.space.arrays is not None:
             claims.append((None, self._is_same(path.space.arrays.frontier, head.frontier)))
@@ -155,13 +155,13 @@ class Loops:
         return 1 if self.domain.distance(one, other) == 0 else self.domain.eq(one, other, 64)
 
     def _guesses(self, path: Path, head: LoopHead) -> list[Bits]:
-        """Return the head's guesses; also that the zero flag tells of its word, as where a test is before the loop."""
+        """Return the head's guesses, and the guess that the zero flag says whether no board is left."""
         flag = path.state.flags.get("zf")
         tells = 0 if flag is None else self.domain.eq(flag(), self.domain.eq(head.left, 0, 64), 1)
         return [tells, *head.guesses]
 
     def _round(self, start: Path) -> tuple[list[Path], Ways]:
-        """Return the paths that come back to the head, and all others."""
+        """Run one iteration from the head. Return the paths that come back to it, and all others."""
         head, backs, rest = start.offset, list[Path](), Ways()
         for end in self.explorer.run(start, one_round=True):
             if isinstance(end, Path) and end.offset == head:
@@ -170,13 +170,16 @@ class Loops:
                 rest.append(end)
         return backs, rest
 
-    def _anew(self, path: Path, changes: _Changes, head: LoopHead) -> Path:
-        """Return the head before any round: all that the loop changes is unknown, but for the invariant."""
+    def _arbitrary(self, path: Path, changes: _Changes, head: LoopHead) -> Path:
+        """Return the loop's head at an arbitrary iteration.
+
+        All that the loop changes is unknown, except for the invariant.
+        """
         start = path.fork(path.offset, 1)
         start.conditions, start.inside = (*path.conditions, *head.conditions), path.inside | {path.offset}
         space, unknown = start.space, self.explorer.unknown
         if space.arrays:
-            # A round of its own, for the conditions so far are about the boards of earlier ones.
+            # A round of its own, because the conditions so far are about boards of earlier rounds.
             again = Round(space.arrays.round.number + 1)
             space.arrays = replace(space.arrays, frontier=head.frontier, round=again)
         for key in changes.lost:
@@ -184,7 +187,7 @@ class Loops:
         for variable in changes.variables:
             value = None if variable in changes.forgotten else head.values.get(variable)
             if value is None:
-                # Not by the loop's offset, so that loops that are alike have their questions in common.
+                # Named without the loop's offset, so that similar loops share solver queries.
                 value = unknown(f"{variable.name} of loop {len(path.inside)}", variable.width)
             put(start.state, variable, value)
         return start

@@ -1,7 +1,7 @@
-"""Memory for symbolic execution: read-only code and data, the stack, the block for results, and arrays.
+"""The memory model of symbolic execution: read-only code and data, the stack, the result block, and arrays.
 
-Every access must be to one of them, whatever the arguments are. An access elsewhere is a breach; one that the prover
-cannot place is a gap, and nothing is proved.
+Every access must fall into one of these for all arguments. An access outside is a breach. An access that the prover
+cannot locate is a gap, and the proof fails.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from setwise.analysis.proof.pointers import Addresses, Base, Pointer
 from setwise.analysis.semantics.domains import Bits
 from setwise.analysis.semantics.state import BreachError, SemanticsError
 
-_WIDEST_INDEX = 4096  # places that a table lookup may be spread over
-STACK, ENTRY = Base("stack", 16), 8  # rsp lies there at entry
-LOWEST = 4096  # bytes below rsp at entry: what lies deeper may be beyond the guard page
+_WIDEST_INDEX = 4096  # largest number of positions of a table lookup
+STACK, ENTRY = Base("stack", 16), 8  # base, and rsp at entry
+LOWEST = 4096  # bytes below rsp at entry: deeper accesses may skip the guard page
 
 
 class GapError(SemanticsError):
-    """A limit of the prover, so that nothing is proved; a breach where `allowed`, one bit, can be 0."""
+    """A limit of the prover that leaves the code unproved. It is a breach if the one-bit term `allowed` can be 0."""
 
     def __init__(self, message: str, allowed: Bits = 1) -> None:
         super().__init__(message)
@@ -31,9 +31,12 @@ class GapError(SemanticsError):
 
 
 class UndecidedError(GapError):
-    """An address that depends on unknowns: one of `words` must have the same value whatever these are.
+    """An address that depends on unknowns.
 
-    With `split` a path for each value of the first word will do. What is then known goes into `Space.facts`.
+    It is resolved if one of `words` has the same value for all of them.
+
+    With `split`, the path may fork instead, once for each value of the first word. The values found are stored in
+    `Space.facts`.
     """
 
     def __init__(self, message: str, words: Sequence[Bits], allowed: Bits = 1, split: bool = False) -> None:
@@ -42,15 +45,15 @@ class UndecidedError(GapError):
 
 
 class AliasUnknownError(ValueError):
-    """An access whose meaning depends on whether the result lies in the place of an input."""
+    """An access whose effect depends on whether the result array is also an input."""
 
 
 @dataclass(slots=True)
 class Round:
-    """Boards that were touched since the frontier last moved: places are counted on from it, one a board.
+    """The boards accessed since the frontier last moved, by their distance from it.
 
-    `touched` and `written` say on which condition, one bit, a place was touched and, with its new value, written.
-    `number` tells rounds apart: another round reads other boards, which are new unknowns.
+    `touched` and `written` give the one-bit condition under which a board is accessed, or written with its new value.
+    `number` distinguishes rounds, because each reads other boards, which are new unknowns.
     """
 
     number: int = 0
@@ -60,14 +63,14 @@ class Round:
 
 @dataclass(slots=True)
 class Arrays:
-    """Arrays of `count` boards each, one of them the result, of which the first `frontier` boards are done.
+    """Arrays of `count` boards each, of which the first `frontier` boards are done.
 
-    `inputs` are the names of the arrays that the specification takes, of which some may be one array.
+    One of them is the result.
 
-    Boards are counted `upward` from the start or, where False, down from the end: as the code has it when it first
-    touches one, and so ever after; None before. Where the result is not `apart` it may be one of the inputs: no board
-    is read after it was written, and what the frontier has passed is not read again. `unknown` gives what is read: the
-    same for the same array, round and place.
+    `inputs` are the names of the specification's arrays, several of which may be one array. With `upward`, boards are
+    counted from the start; if False, from the end. The first access decides it; until then it is None. Unless the
+    result is `apart`, it may be one of the inputs; then no board is read after it was written, and none behind the
+    frontier is read. `unknown` returns the board that is read, always the same for the same array, round and distance.
     """
 
     names: Mapping[Base, str]
@@ -81,15 +84,15 @@ class Arrays:
     round: Round = field(default_factory=Round)
 
     def board(self, name: str, place: int) -> Bits:
-        """Return the unknown that stands for the board of an input at that place from the frontier on."""
+        """Return the unknown board of an input at that distance from the frontier."""
         return self.unknown(f"{name}[{self.round.number}+{place}]")
 
 
 @dataclass(slots=True)
 class Space:
-    """All memory of one path: the routine's `image`, `cells` at their bases, and `arrays` if there are any.
+    """The memory of one path: the routine's `image`, `cells` by base, and `arrays`, if any.
 
-    What lies more than `red_zone` bytes below rsp is lost to signal handlers.
+    A signal handler may overwrite everything more than `red_zone` bytes below rsp.
     """
 
     domain: Addresses
@@ -98,12 +101,12 @@ class Space:
     arrays: Arrays | None = None
     red_zone: int = 0
     facts: dict[Bits, int] = field(default_factory=dict, metadata=APART)
-    """The values of words that are the same for all unknowns of this path."""
+    """Words with the same known value for all unknowns of this path."""
     must: list[tuple[Bits, str]] = field(default_factory=list)
-    """Conditions of one bit that have to hold, each with what the code does where it does not."""
+    """Pending one-bit conditions, each with the complaint if it does not hold."""
 
     def require(self, condition: Bits, what: str) -> None:
-        """Demand a condition; BreachError where it is known not to hold."""
+        """Require a condition. Raises BreachError if it is known not to hold."""
         if isinstance(condition, int):
             if not condition:
                 raise BreachError(what)
@@ -111,7 +114,7 @@ class Space:
         self.must.append((condition, what))
 
     def move_stack(self, rsp: Bits) -> None:
-        """Lose what lies below the red zone of the new stack pointer."""
+        """Discard the stack below the red zone of the new stack pointer."""
         lowest = Pointer(STACK, (ENTRY - LOWEST) % (1 << 64))
         allowed = self.domain.ult(self.domain.sub(rsp, lowest, 64), LOWEST + 8 + self.red_zone + 1, 64)
         pointer = self.known_pointer(rsp, (STACK,), "loses the stack pointer", allowed, split=True)
@@ -123,25 +126,28 @@ class Space:
         if limit > ENTRY + 8:
             raise BreachError("raises the stack pointer into its caller's frame, which a signal handler may overwrite")
         if limit < ENTRY - LOWEST:
-            raise GapError(f"takes more than {LOWEST} bytes of stack, which need not be there")
+            raise GapError(f"uses more than {LOWEST} bytes of stack, which may not be mapped")
         cells.low = limit
         for place in [place for place in cells.content if place < limit]:
             del cells.content[place]
 
     def load(self, address: Bits, bits: int, wanted: Bits = 1) -> Bits:
-        """Return what lies there; BreachError outside, GapError where the prover cannot tell."""
+        """Return the loaded bits.
+
+        Raises BreachError for an access outside, and GapError if the prover cannot decide.
+        """
         with self._only_where(wanted):
             return self._load(address, bits, wanted)
-        return 0  # never wanted, as `must` has it
+        return 0  # unreachable unless the condition in `must` fails
 
     def store(self, address: Bits, bits: int, value: Bits, wanted: Bits = 1) -> None:
-        """Write; errors as `load` has them, and BreachError for what is read-only."""
+        """Store a value. Raises the errors of `load`, and BreachError for read-only memory."""
         with self._only_where(wanted):
             self._store(address, bits, value, wanted)
 
     @contextmanager
     def _only_where(self, wanted: Bits) -> Iterator[None]:
-        """Take complaints back where `wanted` is 0: nothing is done there. A breach becomes a condition."""
+        """Restrict complaints to the case that `wanted` is 1. A breach becomes a pending condition."""
         start, unwanted = len(self.must), self.domain.not_(wanted, 1)
         try:
             yield
@@ -182,7 +188,7 @@ class Space:
         if pointer.base == arrays.result and not arrays.apart:
             raise AliasUnknownError(f"reads {name}, which may be an input")
         place = self._touch(arrays, pointer, bits, wanted)
-        if place in arrays.round.written:  # it may be overwritten
+        if place in arrays.round.written:  # the board may have been overwritten
             return self.domain.variable(f"{name} overwritten", 64)
         return arrays.board(name, place)
 
@@ -196,11 +202,11 @@ class Space:
         arrays.round.written[place] = value, wanted
 
     def _touch(self, arrays: Arrays, pointer: Pointer, bits: int, wanted: Bits) -> int:
-        """Return which board from the frontier on this is, and note that it is touched."""
+        """Record the access to a board and return its distance from the frontier."""
         if bits != 64:
             raise GapError(f"touches {bits} bits of {arrays.names[pointer.base]}")
         index: Bits = 0 if pointer.index is None else pointer.index
-        far = f"touches {arrays.names[pointer.base]} at a place that is not near the frontier"
+        far = f"touches {arrays.names[pointer.base]} at an index that is not near the first unfinished board"
         ways = (True, False) if arrays.upward is None else (arrays.upward,)
         words = []
         for upward in ways:
@@ -221,7 +227,7 @@ class Space:
         raise UndecidedError(far, words)
 
     def _origin(self, arrays: Arrays, upward: bool) -> Bits:
-        """Return how many bytes from the arrays' start on the first board lies that is not done."""
+        """Return the byte offset of the first unfinished board from the arrays' start."""
         domain, first = self.domain, arrays.frontier
         if not upward:
             first = domain.sub(domain.sub(arrays.count, 1, 64), first, 64)
@@ -239,13 +245,16 @@ class Space:
         if isinstance(address, Pointer):
             return self._settled(address)
         bases = [*self.cells, *self.image.areas, *(self.arrays.names if self.arrays else ())]
-        what = f"{does} {size} bytes at an address that is made of no address"
+        what = f"{does} {size} bytes at an address that derives from no known one"
         return self.known_pointer(address, bases, what, self._is_own(address, size))
 
     def known_pointer(
         self, address: Bits, bases: Sequence[Base], what: str, allowed: Bits = 1, split: bool = False
     ) -> Pointer:
-        """Return the address as one that the path knows, or ask for its distance from one of these bases."""
+        """Return the address as a pointer known on this path.
+
+        If it is none, raise UndecidedError, which asks for its distance from one of the bases.
+        """
         if not isinstance(address, Pointer):
             distances = {base: self.domain.sub(address, self.domain.flat(Pointer(base, 0)), 64) for base in bases}
             known = next((base for base, distance in distances.items() if distance in self.facts), None)
@@ -255,13 +264,13 @@ class Space:
         return self._settled(address)
 
     def _settled(self, pointer: Pointer) -> Pointer:
-        """Return the address without its index, if that is known on this path."""
+        """Return the address with its index folded into the offset, if the index is known on this path."""
         if pointer.index in self.facts:
             return Pointer(pointer.base, (pointer.offset + self.facts[pointer.index]) % (1 << 64))
         return pointer
 
     def _is_own(self, address: Bits, size: int) -> Bits:
-        """Return whether these bytes, wherever they lie, are some of the routine's."""
+        """Return the condition that these bytes belong to the routine's memory."""
         own = [(base, area.low, area.high) for base, areas in self.image.areas.items() for area in areas]
         own += [(base, cells.low, cells.high) for base, cells in self.cells.items()]
         found: Bits = int(self.arrays is not None)
@@ -273,7 +282,7 @@ class Space:
     def _writable(self, pointer: Pointer, size: int, does: str) -> tuple[Cells, int]:
         cells = self.cells[pointer.base]
         if pointer.index is not None:
-            what = f"{does} {size} bytes of '{cells.name}' at a place that depends on the arguments"
+            what = f"{does} {size} bytes of '{cells.name}' at an offset that depends on the arguments"
             raise UndecidedError(what, [pointer.index], self._is_own(pointer, size), split=True)
         start = signed(pointer.offset, 64)
         if start < cells.low or start + size > cells.high:
@@ -284,12 +293,12 @@ class Space:
     # ---- read-only bytes
 
     def _constant(self, pointer: Pointer, size: int) -> Bits:
-        """Return read-only bytes; a lookup at a place that depends on the arguments becomes a choice."""
+        """Return read-only bytes. A lookup at an index that depends on the arguments becomes a selection."""
         mask = 0 if pointer.index is None else self.domain.possible(pointer.index, 64)
         offset = signed(pointer.offset, 64)
         area = self.image.area(pointer.base, offset, offset + mask + size)
         if area is None:
-            raise GapError(f"reads {size} bytes at a place that may be in one section or another")
+            raise GapError(f"reads {size} bytes at an address that may be in different sections")
         where = f"of the code and its data, which have {len(self.image.content)}"
         if mask == 0:
             if not area.low <= offset <= area.high - size:
@@ -307,7 +316,7 @@ class Space:
     def _choice(self, base: Base, area: Area, index: Bits, mask: int, offset: int, size: int) -> Bits:
         if not mask:
             if not area.low <= offset <= area.high - size:
-                return 0  # never read, as `must` has it
+                return 0  # not read if the condition in `must` holds
             return self._known(base, area, offset, size)
         top = mask.bit_length() - 1
         chosen = self.domain.extract(index, top, 1, 64)

@@ -1,9 +1,9 @@
-"""Sums proved part by part.
+"""Proofs of sums by parts.
 
-A solver finds it hard to see that two sums of many bits are the same where each bit is written in two ways. So what the
-specification adds up is looked for among the words of the code: those that are alike in a few samples, and then shown
-to be so for all arguments. Such a word is one unknown from there on: whatever it is, what is made of it must agree. So
-it goes with the boards whose squares are counted, then with the count of each, and then with their sum.
+A solver cannot easily show that two sums of many bits are equal if each bit is written in two ways. So the operands of
+the specification's sums are matched with words of the code: words that agree in a few samples and are then proved
+equal for all arguments. Each matched word is replaced by one unknown in both formulas. This is done for the boards
+whose squares are counted, then for the count of each, then for their sum.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from setwise.analysis.spec.task import Task, assumptions
 _SAMPLES = 3
 
 Term = Any
-"""Of bitwuzla."""
+"""A term of bitwuzla."""
 
 
 def is_sum(domain: Addresses, value: Bits) -> bool:
-    """Whether the value is written as a sum of two words."""
+    """Return whether the value is a sum of two words."""
     return bool(domain.term(value, 64).kind() == domain.bitwuzla.Kind.BV_ADD)
 
 
@@ -36,15 +36,17 @@ def agree_by_parts(
     expected: Sequence[Bits],
     unknown: Callable[[str, int], Bits],
 ) -> bool:
-    """Whether the results are surely those expected for these words; no means only that parts do not show it.
+    """Return whether the results are proved equal to the expected ones.
 
-    `unknown` is a variable of that name and width.
+    False means only that this method fails.
+
+    `unknown` makes a variable of a name and width.
     """
     domain = solver.domain
     assumed = assumptions(task, domain, words)
 
     def alike(one: Bits, other: Bits, names: Mapping[Term, Bits]) -> bool:
-        """Whether two words are the same for all arguments, and whatever the terms are that have names."""
+        """Return whether two words are equal for all arguments and for all values of the named terms."""
         one, other = (domain.renamed(word, names, 64) for word in (one, other))
         if domain.distance(one, other) == 0:
             return True
@@ -63,7 +65,7 @@ def agree_by_parts(
     for at, (values, count) in enumerate(_by_values(models, counts).items()):
         name = named.get(counts[count])
         if values in in_code and name is not None:
-            # Under a name that each board has in turn, so that the same is asked once.
+            # Each board in turn gets the same name, so that equal queries are asked once.
             in_turn = {term: unknown("a board", 64) if other == name else other for term, other in named.items()}
             if alike(in_code[values], count, in_turn):
                 names |= dict.fromkeys((in_code[values], count), unknown(f"count {at}", 64))
@@ -71,7 +73,7 @@ def agree_by_parts(
 
 
 def _parts(domain: Addresses, expected: Sequence[Bits]) -> tuple[list[Term], dict[Term, Term]]:
-    """The words that sums are made of, under no constant mask and not shifted; and each sum of one word, with it."""
+    """Return the words that sums consist of, without constant masks and shifts, and each sum of a single word."""
     kinds = domain.bitwuzla.Kind
     passed = (kinds.BV_AND, kinds.BV_CONCAT, kinds.BV_EXTRACT)
     made_of: dict[Term, frozenset[Term]] = {}
@@ -90,7 +92,7 @@ def _parts(domain: Addresses, expected: Sequence[Bits]) -> tuple[list[Term], dic
 
 
 def _by_values(models: Sequence[Model], terms: Iterable[Term]) -> dict[tuple[int, ...], Term]:
-    """The terms by what they are in all samples, the last of those that are alike."""
+    """Return the terms by their values in all samples. Of equal ones the last is kept."""
     return {tuple(model(term, 64) for model in models): term for term in terms}
 
 
@@ -103,7 +105,7 @@ def _models(solver: Solver, task: Task, words: Sequence[Bits]) -> Iterator[Model
 
 
 def _words(domain: Addresses, values: Sequence[Bits]) -> list[Term]:
-    """The unknown words of 64 bits that the values are made of."""
+    """Return the unknown 64-bit words that occur in the values."""
     found: dict[Term, None] = {}
     waiting = [domain.term(value, 64) for value in values]
     while waiting:

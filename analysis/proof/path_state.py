@@ -1,21 +1,20 @@
-"""The state of a path, and the operations that go over all of it: copying, comparing, and forgetting at a loop's head.
+"""The state of a path, and generic operations on it: copy, comparison, and forgetting at a loop's head.
 
-A state is the machine's `State` of the semantics over bit-vectors, whose memory is a `Space`:
+A state is the `State` of the semantics over bit-vectors, with a `Space` as memory:
 
 ===================  ===================================================================================================
 ``registers``        general and mask registers by name, 64 bits each; rsp is an address within the stack
 ``vectors``          eight lanes of 64 bits for each vector register
-``flags``            a function that gives one bit; a flag that is missing is undefined
+``flags``            functions that return one bit; a missing flag is undefined
 ``memory.cells``     for each block of memory (stack, results, arrays of known length) its bounds and its bytes
-``memory.arrays``    arrays of n boards: how many boards are done, and the boards touched since
-``memory.must``      conditions that the instruction at hand demands; empty between two instructions
-``memory.facts``     words that are known on this path; not of the machine, so a loop's head keeps them
+``memory.arrays``    arrays of n boards: the number of boards done, and the boards accessed since
+``memory.must``      pending conditions of the current instruction; empty between instructions
+``memory.facts``     words with known values on this path; not machine state, so a loop's head keeps them
 ===================  ===================================================================================================
 
-Nothing here names these fields: a state is a tree of dataclasses, mappings and tuples, and each leaf has a key. A leaf
-that is missing is an unknown value of a register, flag or byte. So a state includes another one if each of its leaves
-is also a leaf of the other, with the same value. A new field takes part in all of it, unless its declaration says that
-it is `apart`.
+The operations do not name these fields: a state is a tree of dataclasses, mappings and tuples, and each leaf has a
+key. A missing leaf is an unknown register, flag or byte. So a state includes another one if each of its leaves is also
+a leaf of the other, with the same value. A new field takes part automatically, unless it is declared `apart`.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from setwise.analysis.proof.pointers import same
 from setwise.analysis.semantics.domains import Bits, BitVectors
 
 Key = tuple[Any, ...]
-"""The names of fields, keys of mappings and indices of tuples that lead to a leaf."""
+"""The path to a leaf: field names, mapping keys and tuple indices."""
 
 APART: Mapping[str, bool] = {"apart": True}
 """Metadata of a field that describes the path rather than the machine."""
@@ -37,7 +36,7 @@ T = TypeVar("T")
 
 
 class Byte(NamedTuple):
-    """A byte of memory: part number `part`, lowest first, of a value of `width` bits."""
+    """A byte of memory: byte number `part`, lowest first, of a value of `width` bits."""
 
     value: Bits
     width: int
@@ -46,7 +45,7 @@ class Byte(NamedTuple):
 
 @dataclass(slots=True)
 class Cells:
-    """A block that can be written, from byte `low` (at or above it) to below `high`, counted from its base."""
+    """A writable memory block from byte `low` to below `high`, relative to its base."""
 
     name: str
     low: int
@@ -54,7 +53,10 @@ class Cells:
     content: dict[int, Byte] = field(default_factory=dict)
 
     def read(self, domain: BitVectors, start: int, bits: int) -> Bits:
-        """Return what lies there; a byte that was never written is unknown, and the same whenever it is read again."""
+        """Return the bits at `start`.
+
+        A byte that was never written becomes a new unknown, which later reads return too.
+        """
         found = [self.content.get(start + at) for at in range(bits // 8)]
         first = found[0]
         if first and all(
@@ -70,20 +72,20 @@ class Cells:
         return whole
 
     def write(self, start: int, bits: int, value: Bits) -> None:
-        """Put a value there."""
+        """Store a value."""
         self.content.update({start + at: Byte(value, bits, at) for at in range(bits // 8)})
 
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A part of the state that changes from round to round: a leaf, or the `width` bits in memory that start there."""
+    """A part of the state that a loop changes: a leaf, or `width` bits of memory."""
 
     key: Key
     width: int = 64
 
     @property
     def kind(self) -> str:
-        """The field of the state: registers, vectors, flags; memory for a part of a block."""
+        """The field of the state: registers, vectors, flags, or memory."""
         return str(self.key[0])
 
     @property
@@ -96,12 +98,12 @@ class Variable:
 
     @property
     def is_word(self) -> bool:
-        """Whether it may count or point: 64 bits that are neither a flag nor a mask register."""
+        """Whether it may be a counter or a pointer: 64 bits that are neither a flag nor a mask register."""
         return self.width == 64 and self.kind != "flags" and not str(self.key[1]).startswith("k")
 
 
 def fork(value: T) -> T:
-    """Copy a state, so that changes to the copy leave the original as it is."""
+    """Copy a state, so that changes to the copy do not affect the original."""
     if isinstance(value, dict):
         return {key: fork(item) for key, item in value.items()}  # type: ignore[return-value]
     if isinstance(value, list):
@@ -112,7 +114,7 @@ def fork(value: T) -> T:
 
 
 def leaves(value: Any, key: Key = ()) -> Iterator[tuple[Key, Any]]:
-    """Yield all parts of a state, each with its key."""
+    """Yield all leaves of a state, each with its key."""
     if isinstance(value, Mapping):
         for name, item in value.items():
             yield from leaves(item, (*key, name))
@@ -128,9 +130,9 @@ def leaves(value: Any, key: Key = ()) -> Iterator[tuple[Key, Any]]:
 
 
 def changed(before: Any, after: Any) -> dict[Key, bool]:
-    """Return the keys of the leaves that are other, or missing, in `after`; the value says whether they are there.
+    """Return the keys of the leaves that differ in `after` or are missing there, mapped to whether they exist.
 
-    What is missing in `before` is unknown there, so whatever it is in `after` is no change.
+    A leaf that is missing in `before` is unknown there, so any value in `after` is no change.
     """
     now = dict(leaves(after))
     return {key: key in now for key, value in leaves(before) if key not in now or not _is_same(value, now[key])}
@@ -157,7 +159,7 @@ def get(state: Any, variable: Variable) -> Bits:
 
 
 def put(state: Any, variable: Variable, value: Bits) -> None:
-    """Give a variable a value."""
+    """Set a variable."""
     *_, last = variable.key
     if variable.kind == "memory":
         state.memory.cells[variable.key[2]].write(last, variable.width, value)
@@ -171,17 +173,17 @@ def put(state: Any, variable: Variable, value: Bits) -> None:
 
 
 def drop(state: Any, key: Key) -> None:
-    """Forget a byte of memory: it is unknown from now on."""
+    """Forget a byte of memory, which makes it unknown."""
     state.memory.cells[key[2]].content.pop(key[4], None)
 
 
 def is_byte(key: Key) -> bool:
-    """Return whether a key leads to a byte of a block of memory."""
+    """Return whether a key leads to a byte of a memory block."""
     return key[:2] == ("memory", "cells") and key[3] == "content"
 
 
 def variables(keys: Collection[Key], after: Any) -> list[Variable]:
-    """Return the variables that these keys belong to: bytes that `after` holds as one value are one variable."""
+    """Return the variables that these keys belong to. Bytes that `after` holds as one value form one variable."""
     found = [Variable(key, 1 if key[0] == "flags" else 64) for key in keys if not is_byte(key)]
     waiting = {key for key in keys if is_byte(key)}
     for key in sorted(waiting, key=lambda key: (key[2].name, key[4])):

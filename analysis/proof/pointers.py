@@ -1,8 +1,8 @@
-"""Bit-vectors that know which of them are addresses: a base that may lie anywhere, and the distance from it.
+"""Bit-vectors in which addresses are kept as a symbolic base and a distance.
 
-So a proof holds wherever code, stack and buffers lie. An address whose distance is lost, by an operation other than
-adding and subtracting, becomes an ordinary term over the base, still right for every base. `Addresses.flattened` names
-the bases that are in such terms: what is assumed of their places matters to the solver only then.
+So a proof holds wherever code, stack and buffers are. An operation other than addition and subtraction turns an
+address into an ordinary term over the base, which is still right for every base. `Addresses.flattened` holds the bases
+that occur in such terms; only for these does the solver need assumptions about their placement.
 """
 
 from __future__ import annotations
@@ -14,16 +14,13 @@ from typing import Any
 from setwise.analysis.semantics.domains import Bits, BitVectors, identical
 
 _WORD = (1 << 64) - 1
-_DEEPEST_SUM = 12  # nested sums: each may go two ways
-_DEEPEST_TERM = 200  # nested terms that are looked into
+_DEEPEST_SUM = 12  # depth of nested sums, since each one has two operands
+_DEEPEST_TERM = 200  # depth of nested terms that are examined
 
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """A place in the lower half of the address space, where all of a process lies, at a multiple of `alignment`.
-
-    That is a power of 2.
-    """
+    """An unknown address in the lower half of the address space, a multiple of `alignment`, which is a power of 2."""
 
     name: str
     alignment: int
@@ -31,7 +28,7 @@ class Base:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pointer:
-    """`base` + `offset`, and where it is not None + `index`, a term of 64 bits."""
+    """The address `base` + `offset`, plus the 64-bit term `index` if that is not None."""
 
     base: Base
     offset: int
@@ -39,18 +36,18 @@ class Pointer:
 
 
 class Addresses(BitVectors):
-    """The domain of bitwuzla's terms with pointers among its values."""
+    """The domain of bitwuzla terms, extended by pointers."""
 
     def __init__(self) -> None:
         super().__init__()
         self.flattened: dict[Base, Any] = {}
 
     def term(self, a: Bits, width: int) -> Any:
-        """The value as a term, also where it is known or an address."""
+        """Return the value as a term, even if it is a number or a pointer."""
         return super().term(self.flat(a), width)
 
     def _term(self, kind: str, *operands: tuple[Bits, int], indices: tuple[int, ...] = ()) -> Bits:
-        for value, _ in operands:  # a loop, for this is done millions of times
+        for value, _ in operands:  # a loop for speed: this runs millions of times
             if isinstance(value, Pointer):
                 break
         else:
@@ -80,11 +77,11 @@ class Addresses(BitVectors):
         return super()._term(kind, *((self.flat(value), width) for value, width in operands), indices=indices)
 
     def renamed(self, a: Bits, names: Mapping[Bits, Bits], width: int) -> Bits:
-        """The value with each unknown that is a key here replaced by what stands behind it, all at once."""
+        """Return the value with all unknowns in `names` replaced simultaneously."""
         return a if isinstance(a, int) or not names else self.terms.substitute_term(self.term(a, width), dict(names))
 
     def distance(self, a: Bits, b: Bits) -> int | None:
-        """a - b, of 64 bits, where adding up shows that it is the same for all choices of the unknowns; else None."""
+        """Return a - b, of 64 bits, if linear arithmetic shows that it is constant; else None."""
         parts: dict[Any, int] = {}
         self._add_up(self.term(a, 64), 1, parts, _DEEPEST_SUM)
         self._add_up(self.term(b, 64), -1, parts, _DEEPEST_SUM)
@@ -92,7 +89,7 @@ class Addresses(BitVectors):
         return None if any(times & _WORD for times in parts.values()) else total & _WORD
 
     def rebased(self, address: Bits) -> Pointer | None:
-        """Return an address that is a sum over just one base as its distance from that, as for a + (b - a)."""
+        """Return a sum over exactly one base as a pointer to that base, as for a + (b - a); else None."""
         parts: dict[Any, int] = {}
         self._add_up(self.term(address, 64), 1, parts, _DEEPEST_SUM)
         offset, times = parts.pop(None, 0) & _WORD, {base: parts.pop(term, 0) for base, term in self.flattened.items()}
@@ -105,7 +102,10 @@ class Addresses(BitVectors):
         return Pointer(found[0], offset, None if isinstance(index, int) else index)
 
     def _add_up(self, term: Any, times: int, parts: dict[Any, int], deeper: int) -> None:
-        """Adds that many times the term to the sum of `parts`, each so many times; the number 1 stands under None."""
+        """Add `times` times the term to the linear sum `parts`, which maps terms to factors.
+
+        The constant is at key None.
+        """
         kind, kinds, children = term.kind(), self._kind, term.children()
         if term.is_value():
             parts[None] = parts.get(None, 0) + times * int(term.value(10))
@@ -121,7 +121,7 @@ class Addresses(BitVectors):
             parts[term] = parts.get(term, 0) + times
 
     def _shift(self, term: Any) -> int | None:
-        """By how much the term, of 64 bits, is another shifted to the left, as `shl` writes it; else None."""
+        """Return the count if the 64-bit term is a left shift as `shl` builds it; else None."""
         kinds = self._kind
         if term.kind() != kinds.BV_CONCAT:
             return None
@@ -133,7 +133,7 @@ class Addresses(BitVectors):
         return shift if whole and high.indices() == [63 - shift, 0] else None
 
     def possible(self, a: Bits, width: int) -> int:
-        """Return a mask of the bits that may be 1; all others are surely 0."""
+        """Return a mask of the bits that may be 1; all other bits are known to be 0."""
         return a if isinstance(a, int) else self._possible(self.term(a, width), {}, _DEEPEST_TERM)
 
     def _possible(self, term: Any, seen: dict[int, int], deeper: int) -> int:
@@ -152,7 +152,7 @@ class Addresses(BitVectors):
         parts = [self._possible(operand, seen, deeper - 1) for operand in operands]
         if kind == kinds.BV_AND:
             return parts[0] & parts[1]
-        if kind == kinds.BV_ADD and parts[0] & parts[1]:  # without a bit in common nothing is carried
+        if kind == kinds.BV_ADD and parts[0] & parts[1]:  # without common bits there is no carry
             return ((1 << sum(parts).bit_length()) - 1) & ((1 << width) - 1)
         if kind == kinds.BV_CONCAT:
             return parts[0] << int(operands[1].sort().bv_size()) | parts[1]
@@ -162,14 +162,14 @@ class Addresses(BitVectors):
         return parts[0] | parts[1]
 
     def flat(self, a: Bits) -> Bits:
-        """Return an address as a term over its base; any other value as it is."""
+        """Return a pointer as a term over its base, and any other value unchanged."""
         if not isinstance(a, Pointer):
             return a
         total = self.add(self._of(a.base), a.offset, 64)
         return total if a.index is None else self.add(total, a.index, 64)
 
     def _of(self, base: Base) -> Any:
-        """The base as a term; its lowest bits and the highest are 0 by its making."""
+        """Return the term of a base. Its highest bit and the bits below its alignment are 0."""
         if base not in self.flattened:
             low = base.alignment.bit_length() - 1
             unknown = self.variable(base.name, 63 - low)
@@ -178,7 +178,7 @@ class Addresses(BitVectors):
 
 
 def same(a: Any, b: Any) -> bool:
-    """Return whether two values are the same number, term, address or object; other terms may be equal all the same."""
+    """Return whether two values are identical numbers, terms, addresses or objects. Other terms may still be equal."""
     if isinstance(a, Pointer) and isinstance(b, Pointer):
         return a.base == b.base and a.offset == b.offset and identical(a.index, b.index)
     return identical(a, b)

@@ -1,9 +1,9 @@
-"""The second judge: machine code against the specification, for all inputs.
+"""The prover: machine code against the specification, for all inputs.
 
-`Prover.prove` decodes a routine's bytes, executes them symbolically (`symbolic`) with the table of semantics over
-bit-vectors, and asks the solver for arguments within the contract on which a result differs from the ray-walk's, a
-register that has to survive does not, or the stack is not as it was. There are none: proved. What the prover cannot
-follow, and what takes too long, is not proved.
+`Prover.prove` decodes a routine's bytes and executes them symbolically (`symbolic`) by the table of semantics over
+bit-vectors. It asks the solver for arguments within the contract on which a result differs from the ray-walk's, a
+callee-saved register is not restored, or the stack pointer is wrong. If there are none, the routine is proved. Code
+that the prover cannot follow, or that takes too long, is not proved.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ from setwise.analysis.spec.task import Argument, Task, TaskError, assumptions, s
 
 TIME_LIMIT = 60.0
 
-# So many boards have the arrays among which counterexamples are looked for: two and three rounds of up to 8 boards.
+# Numbers of boards for the search of counterexamples: two and three iterations of up to 8 boards.
 _FEW = (*range(10), 16, 17, 24, 31)
-_MOST_ALIASED = 5  # inputs, of which any may be one array with the result
-_SPLIT = ("square", "dir8")  # a proof for each value: tables and switches are then known
+_MOST_ALIASED = 5  # most inputs for which all aliases with the result are tried
+_SPLIT = ("square", "dir8")  # one case for each value, so that tables and switches have known indices
 
 
 @dataclass(frozen=True, slots=True)
 class _Failure:
-    """Conditions that hold together where a claim fails at the end of a path."""
+    """The conditions under which a claim fails at the end of a path."""
 
     path: Path
     claim: Claim
@@ -51,9 +51,9 @@ class _Failure:
 
 
 class Prover:
-    """Proves routines one after the other; terms, specifications and answers are kept from one to the next.
+    """Proves routines in turn and reuses terms, specifications and answers between them.
 
-    With `keep` the solver keeps all questions. Raises ModuleNotFoundError where bitwuzla is not installed.
+    With `keep`, the solver keeps all queries. Raises ModuleNotFoundError if bitwuzla is not installed.
     """
 
     def __init__(self, keep: bool = False) -> None:
@@ -65,7 +65,9 @@ class Prover:
         self._done: dict[tuple[Binary, SectionLayout | None, Task], Certificate] = {}
 
     def prove(self, binary: Binary, task: Task, time_limit: float = TIME_LIMIT) -> Certificate:
-        """The certificate of a routine; equal bytes with an equal contract are proved once.
+        """Return the certificate of a routine.
+
+        Equal bytes with an equal contract are proved once.
 
         After `time_limit` seconds the answer is "not proved".
         """
@@ -91,10 +93,10 @@ class Prover:
                 plain = [self._word(argument, 0) for argument in task.words]
                 if not self.solver.possible(assumptions(task, self.domain, plain), about="the requirements are met"):
                     required = " and ".join(map(str, task.requires))
-                    return replace(blank, status="not proved", reason=f"nothing meets what is required: {required}")
+                    return replace(blank, status="not proved", reason=f"no input meets the requirements: {required}")
             certificate = self._all_cases(code, task, self._cases(task), blank)
             if certificate.status == "not proved" and task.elements:
-                # An invariant may be missing where few boards still show an error.
+                # Without an invariant, arrays of few boards may still show an error.
                 certificate = self._refutation(code, task, self._few(task), blank) or certificate
         except (LimitError, SemanticsError, TaskError) as error:
             return replace(blank, status="not proved", reason=str(error))
@@ -115,7 +117,7 @@ class Prover:
         return certificate
 
     def _refutation(self, code: CodeMap, task: Task, cases: Iterable[Case], blank: Certificate) -> Certificate | None:
-        """Return the first refutation among these cases, which need no invariant."""
+        """Return the first refutation among these cases, none of which needs an invariant."""
         for case in cases:
             certificate = self._prove_case(code, task, case, blank)
             if certificate.status == "refuted":
@@ -123,7 +125,7 @@ class Prover:
         return None
 
     def _cases(self, task: Task) -> Iterator[Case]:
-        """One for each value of the arguments that select something, the others unknown."""
+        """Yield one case for each combination of values of the selecting arguments, with the others unknown."""
         if task.elements:
             yield Case((), count=self._unknown("number of boards", 64), apart=False)
             return
@@ -139,7 +141,7 @@ class Prover:
             yield Case(words)
 
     def _few(self, task: Task) -> Iterator[Case]:
-        """Arrays of a few boards, the result apart or in the place of an input."""
+        """Yield cases of arrays with a few boards, with the result separate or in place of an input."""
         for count in _FEW:
             words = tuple(tuple(self._word(board, lane) for lane in range(count)) for board in task.elements)
             for alias in ((), *((number,) for number in range(len(task.elements)))):
@@ -149,13 +151,13 @@ class Prover:
         return self._unknown(argument.name if lane == 0 else f"{argument.name}.{lane}", 64)
 
     def _unknown(self, name: str, width: int) -> Bits:
-        """The variable of that name, the same in all proofs, so that equal questions are seen to be equal."""
+        """Return the variable of that name, the same in all proofs, so that equal queries are recognized."""
         if (name, width) not in self._words:
             self._words[name, width] = self.domain.variable(name, width)
         return self._words[name, width]
 
     def _expected(self, task: Task, words: Sequence[Bits]) -> list[Bits]:
-        """The specification's results for these words, made once."""
+        """Return the specification's results for these words from a cache."""
         key = (task.specification, task.direction, task.numbering, task.kinds, *words)
         if key not in self._specified:
             self._specified[key] = specified(task, self.domain, words)
@@ -167,7 +169,7 @@ class Prover:
         together = [assumption for lane in assumed for assumption in lane]
         for argument, words in zip(task.words, case.words, strict=False):
             if argument.kind == "direction9" and not isinstance(words[0], int):
-                together.append(self.domain.ult(8, words[0], 64))  # 0 to 8 are cases of their own
+                together.append(self.domain.ult(8, words[0], 64))  # 0 to 8 are separate cases
         if task.elements and not isinstance(case.count, int):
             together.append(self.domain.ult(case.count, MOST_BOARDS, 64))
         explorer = Explorer(
@@ -193,7 +195,7 @@ class Prover:
         try:
             ends = explorer.run(Path(start, 0))
         finally:
-            explorer.through = explorer.endless = None  # they know the explorer
+            explorer.through = explorer.endless = None  # break the reference cycle with the explorer
         so_far = replace(
             so_far,
             cases=so_far.cases + 1,
@@ -203,13 +205,13 @@ class Prover:
         )
         for end in ends:
             if isinstance(end, Stop) and (end.model is None or loops is not None):
-                # What an invariant leads to need not be a state that is ever reached: nothing is refuted by it.
+                # A state that satisfies an invariant may be unreachable, so it refutes nothing.
                 return replace(so_far, status="not proved", reason=end.complaint)
             if isinstance(end, Stop) and end.model is not None:
                 return self._stopped(task, case, end.complaint, end.model, so_far)
         paths = [end.path for end in ends if isinstance(end, Exit)]
         if not paths and self.solver.possible(explorer.assumptions, about="a case is possible"):
-            return replace(so_far, status="not proved", reason="no path comes to an end")
+            return replace(so_far, status="not proved", reason="no path returns")
         try:
             for path in paths:
                 self._settle(task, explorer, path)
@@ -217,7 +219,7 @@ class Prover:
             return replace(so_far, status="not proved", reason=str(error))
         failures = list(self._failures(explorer, task, case, paths, assumed))
         if any(failure.claim.lane is not None for failure in failures) and loops is None and self._is_sum(task, case):
-            # By known words: a solver finds it hard to undo many additions in a row.
+            # Known words first: a solver cannot easily invert chains of additions.
             known = (Case(tuple((word,) for word in words)) for words in samples(task))
             refuted = self._refutation(code, task, known, so_far)
             if refuted is not None:
@@ -241,17 +243,20 @@ class Prover:
         ]
         made = [(path, claims(self.domain, self._entry, task, case, path.state, expected)) for path in paths]
         for path, claim in [(path, claim) for path, each in made for claim in each if not same(claim.differs, 0)]:
-            # A lane of straight code knows nothing of the others.
+            # In straight-line code a lane is independent of the others.
             alone = claim.lane is not None and not path.conditions
             needed = assumed[claim.lane or 0] if alone else explorer.assumptions
             yield _Failure(path, claim, (*needed, *path.conditions, claim.differs))
 
     def _is_sum(self, task: Task, case: Case) -> bool:
-        """Whether a result is a sum of words that are not known."""
+        """Return whether a result is a sum of unknown words."""
         return not task.elements and any(is_sum(self.domain, word) for word in self._expected(task, case.lane(0)))
 
     def _adds_up(self, task: Task, case: Case, path: Path, lane: int) -> bool:
-        """Whether a lane is right, where its results are sums whose parts show it; no means only: ask the claims."""
+        """Return whether a lane's results are proved as sums by parts.
+
+        False means only that the claims must be checked.
+        """
         if not self._is_sum(task, case):
             return False
         expected = self._expected(task, case.lane(lane))
@@ -260,7 +265,7 @@ class Prover:
         )
 
     def _questions(self, failures: Sequence[_Failure], one_by_one: bool) -> list[list[_Failure]]:
-        """Claims to be asked about together: those of one lane; or one by one, which is better for sums."""
+        """Group the failures into solver queries: by lane, or one by one, which is better for sums."""
         if one_by_one:
             return [[failure] for failure in failures]
         by_lane: dict[int | None, list[_Failure]] = {}
@@ -269,44 +274,46 @@ class Prover:
         return list(by_lane.values())
 
     def _is_possible(self, failures: Sequence[_Failure]) -> bool:
-        """Whether one of these claims can fail."""
+        """Return whether one of these claims can fail."""
         about = " or ".join(dict.fromkeys(failure.claim.complaint for failure in failures))
         if len(failures) == 1:
             return self.solver.possible(failures[0].conditions, sums=failures[0].claim.lane is None, about=about)
         return self.solver.possible([self._any(failure.conditions for failure in failures)], about=about)
 
     def _settle(self, task: Task, explorer: Explorer, path: Path) -> None:
-        """Closes a round over arrays: what it wrote is right, and within the arrays; the frontier moves up to it."""
+        """Verify the boards that a round wrote and their bounds, then move the frontier behind them."""
         arrays = path.space.arrays
         if arrays is None or not arrays.round.touched:
             return
         written, domain = arrays.round.written, self.domain
         if sorted(written) != list(range(len(written))):
-            raise GapError(f"a round writes the boards {sorted(written)} from the frontier on")
+            raise GapError(
+                f"an iteration writes boards with gaps: {sorted(written)}, counted from the first unfinished one"
+            )
         left = domain.sub(arrays.count, arrays.frontier, 64)
         farthest = dict[Bits, int]()
         for place, touched in arrays.round.touched.items():
             farthest[touched] = max(place, farthest.get(touched, 0))
         for touched, place in farthest.items():
             if not explorer.sure(path, domain.or_(domain.not_(touched, 1), domain.ult(place, left, 64), 1)):
-                raise GapError("a round touches boards behind the arrays' end")
+                raise GapError("an iteration may access elements past the end of an array")
         plain = [self._word(board, 0) for board in task.elements]
         assumed = assumptions(task, domain, plain)
         for place, (value, wanted) in written.items():
-            # Under the names of single boards, so that the same is not asked for every place.
+            # Rename to single boards, so that equal queries are asked once for all boards.
             words = [arrays.board(name, place) for name in arrays.inputs]
             swap = dict([*zip(words, plain, strict=True), *zip(plain, words, strict=True)])
-            if len({*arrays.inputs}) < len(words):  # one array for two inputs: their names cannot be exchanged
+            if len({*arrays.inputs}) < len(words):  # one array serves two inputs, whose names cannot be exchanged
                 swap, assumed, plain = {}, assumptions(task, domain, words), words
             differs = domain.ne(domain.renamed(value, swap, 64), self._expected(task, plain)[0], 64)
             where = domain.renamed(wanted, swap, 1)
-            if self.solver.possible([*assumed, where, differs], about="a round writes what is wrong"):
-                raise GapError("a round writes what may be wrong")
+            if self.solver.possible([*assumed, where, differs], about="an iteration writes a wrong board"):
+                raise GapError("an iteration may write a wrong board")
         done: Bits = len(written)
         for place, (_, wanted) in written.items():
-            if not isinstance(wanted, int):  # under a mask: then each board that is there, and no other
+            if not isinstance(wanted, int):  # under a mask: it must select exactly the boards that exist
                 if not explorer.sure(path, domain.eq(wanted, domain.ult(place, left, 64), 1)):
-                    raise GapError("a round writes some boards under a mask, which may leave one out")
+                    raise GapError("an iteration writes boards under a mask that may omit one")
                 done = domain.ite(domain.ult(left, len(written), 64), left, len(written), 64)
         frontier = domain.add(arrays.frontier, done, 64)
         path.space.arrays = replace(arrays, frontier=frontier, round=Round(arrays.round.number + 1))
@@ -320,7 +327,7 @@ class Prover:
     def _refuted(
         self, task: Task, case: Case, failures: Sequence[_Failure], together: Sequence[Bits], so_far: Certificate
     ) -> Certificate | None:
-        """Refute by the first of these claims that fails; None where it cannot, by the places of all memory."""
+        """Return a refutation by the first claim that fails, or None if the placement of memory rules it out."""
         lane = failures[0].claim.lane or 0
         conditions = [*together, self._any([failure.conditions for failure in failures])]
         model = readable_model(self.solver, task, case.lane(lane), conditions)
@@ -349,9 +356,9 @@ class Prover:
 
 
 def confirmed(refuted: Certificate) -> Certificate:
-    """Return the refutation with a run that confirms it; without one it is not proved."""
+    """Return the refutation with a replay that confirms it, or a certificate that says "not proved"."""
     confirmation = confirm_by_stepping(refuted)
     if confirmation.status == "confirmed":
         return replace(refuted, confirmation=confirmation)
-    reason = f"{refuted.reason}, as it seems, {confirmation.description}"
+    reason = f"{refuted.reason} according to the solver, {confirmation.description}"
     return replace(refuted, status="not proved", reason=reason, counterexample=None)

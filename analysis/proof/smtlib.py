@@ -1,4 +1,4 @@
-"""Questions to the solver in SMT-LIB 2, so that any other solver can be asked the same."""
+"""Solver queries as SMT-LIB 2 text, for a second opinion from other solvers."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import Any
 
 from setwise.analysis.semantics.domains import BitVectors
 
-# bitwuzla writes terms that are used twice as `(define-const @def7 SORT TERM)`: the word is newer than what others
-# read, and names with @ are each solver's own. No unknown's name has a $.
+# bitwuzla writes shared terms as `(define-const @def7 SORT TERM)`. Other solvers do not know define-const, and names
+# with @ are reserved. No unknown's name contains a $.
 _SHARED = re.compile(r"\|[^|]*\||@def(\d+)")
 _DEFINED = re.compile(r"^\(define-const (\S+) ", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What was put to a solver: `about` says in words what is so if it is possible.
+    """A solver query; `about` describes in words the situation that is possible if the answer is sat.
 
-    `script` is in SMT-LIB 2, in the logic QF_BV: memory is resolved into bit-vectors before anything is asked. `answer`
-    is sat (it is possible), unsat or unknown, after `solver`, with its version.
+    `script` is SMT-LIB 2 in the logic QF_BV: memory is resolved into bit-vectors beforehand. `answer` is sat, unsat or
+    unknown; `solver` is the solver's name and version.
     """
 
     about: str
@@ -29,14 +29,14 @@ class Question:
     solver: str
 
     def text(self, *remarks: str) -> str:
-        """As a file, below these remarks of a line each."""
+        """Return the query as the text of a file, below remarks of one line each."""
         lines = (*remarks, f"Is it possible that {self.about}? {self.solver}: {self.answer}")
         comments = "".join(f"; {line}\n" for line in lines)
         return f"{comments}(set-info :smt-lib-version 2.6)\n(set-info :status {self.answer})\n{self.script}"
 
 
 def script(domain: BitVectors, terms: Sequence[Any]) -> str:
-    """The question whether these terms, of one bit each, can all be 1; equal parts are written once."""
+    """Return the query whether these one-bit terms can all be 1. Common subterms are written once."""
     printer = domain.bitwuzla.Bitwuzla(domain.terms, domain.bitwuzla.Options())
     for term in terms:
         printer.assert_formula(domain.is_true(term))

@@ -1,8 +1,8 @@
-"""Questions to bitwuzla.
+"""Queries to bitwuzla.
 
-Why bitwuzla: it is made for bit-vectors, blasts them to a SAT problem after rewriting, answers these questions in
-milliseconds, installs from PyPI with 2.5 MB and no dependencies, and carries a licence (MIT) like ours. z3 answers them
-as well, at 39 MB. Nothing but this file and `domains` knows which solver it is.
+bitwuzla is made for bit-vectors. It rewrites and bit-blasts to SAT, answers these queries in milliseconds, installs
+from PyPI with 2.5 MB and no dependencies, and has our licence (MIT). z3 answers them too, at 39 MB. Only this module
+and `domains` depend on the solver.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ from setwise.analysis.proof.smtlib import Question, script
 from setwise.analysis.semantics.domains import Bits
 
 Model = Callable[[Bits, int], int]
-"""From a value and its width to a number, under one choice of the unknowns."""
+"""A function from a value and its width to its number under one assignment of the unknowns."""
 
 _INTERRUPTS = {signal.SIGINT, signal.SIGTERM}
 ALL_HOLD = "all conditions hold"
 _MEGABYTE = 1 << 20
-_MOST_MEMORY = 1200 * _MEGABYTE  # more than at the start of a proof
-_CHECKS = 64  # of the time for one of the memory
-_CALLS = 4096  # of the solver, for one look at the time and the memory
-_LARGEST_FORMULA = 600_000  # bits, as `_weight` counts them: the solver turns them into gates without a pause
+_MOST_MEMORY = 1200 * _MEGABYTE  # above the memory in use at the start of a proof
+_CHECKS = 64  # checks of the time for each check of the memory
+_CALLS = 4096  # callbacks from the solver for each check of the limits
+_LARGEST_FORMULA = 600_000  # bits, as `_weight` counts them: bit-blasting cannot be interrupted
 
 
 class LimitError(Exception):
-    """A proof has used up its time or memory; the message says which."""
+    """A proof that has used up its time or memory. The message says which."""
 
 
 class Solver:
-    """Answers whether conditions can hold together; equal questions are asked once.
+    """Decides whether conditions can hold together; equal queries are answered from a cache.
 
-    Questions and answers are added to `kept`, if there is a list.
+    Queries and answers are appended to `kept`, if given.
     """
 
     def __init__(self, domain: Addresses, kept: list[Question] | None = None) -> None:
@@ -46,26 +46,26 @@ class Solver:
         self.kept = kept
         self._until, self._most = float("inf"), float("inf")
         self._checks = 0
-        self._built = 0  # of the domain, at the start of the proof
-        self.asked = 0  # questions that came to the solver
-        self._known: dict[frozenset[Any], bool] = {}  # questions, and whether that is possible
+        self._built = 0  # the domain's counter at the start of the proof
+        self.asked = 0  # number of queries that reached the solver
+        self._known: dict[frozenset[Any], bool] = {}  # answers by query
 
     @property
     def name(self) -> str:
-        """The solver and its version."""
+        """The solver's name and version."""
         return f"bitwuzla {self.domain.bitwuzla.version()}"
 
     def limit(self, seconds: float) -> None:
-        """Start a proof that may take `seconds` of processor time."""
+        """Start a proof that may take `seconds` of CPU time."""
         self._until, self._most = time.process_time() + seconds, _memory() + _MOST_MEMORY
         self.begin()
 
     def begin(self) -> None:
-        """Start a part of a proof, whose formulas are made of terms made from now on."""
+        """Start a part of a proof, whose formulas consist of terms that are created from now on."""
         self._built = self.domain.built
 
     def check(self) -> None:
-        """Raise LimitError where time or memory is used up."""
+        """Raise LimitError if time or memory is used up."""
         if time.process_time() > self._until:
             raise LimitError("the time limit was reached")
         self._checks += 1
@@ -73,17 +73,17 @@ class Solver:
             raise LimitError(f"it takes more than {_MOST_MEMORY // _MEGABYTE} MB of memory")
 
     def possible(self, conditions: Iterable[Bits], sums: bool = False, about: str = ALL_HOLD) -> bool:
-        """Whether some choice of the unknowns makes all conditions, of one bit each, hold.
+        """Return whether some assignment of the unknowns satisfies all one-bit conditions.
 
-        `sums` says that they are about sums rather than boards: then rewriting before all else pays. `about` says in
-        words what is so where they hold.
+        `sums` announces conditions about sums rather than boards, for which preprocessing pays off. `about` describes
+        the situation in which they hold.
         """
         terms = self._terms(conditions)
         known = terms is not None and self._known.get(frozenset(terms))
         return self.model(terms or (), sums, about) is not None if known is None else known
 
     def model(self, conditions: Iterable[Bits], sums: bool = False, about: str = ALL_HOLD) -> Model | None:
-        """A choice of the unknowns that makes all conditions hold, or None where there is none; as `possible`."""
+        """Return an assignment that satisfies all conditions, or None. The arguments are those of `possible`."""
         terms = self._terms(conditions)
         if terms is None or self._known.get(frozenset(terms)) is False:
             return None
@@ -92,7 +92,7 @@ class Solver:
         return self._model(solver) if found else None
 
     def _terms(self, conditions: Iterable[Bits]) -> list[Any] | None:
-        """Those of the conditions that are not known to hold; None where one is known not to."""
+        """Return the conditions that are not constant, or None if one is constant 0."""
         self.check()
         terms = []
         for condition in conditions:
@@ -103,9 +103,10 @@ class Solver:
         return terms
 
     def pleasing(self, conditions: Iterable[Bits], wishes: Iterable[Bits], about: str = ALL_HOLD) -> Model | None:
-        """As `model`, and each of the wishes holds that can hold together with those before it.
+        """Return a model as `model` does, which also satisfies wishes.
 
-        What is asked of a single wish is not kept.
+        In order of priority, each wish is satisfied that is compatible with the earlier ones. The queries for single
+        wishes are not kept.
         """
         terms = self._terms(conditions)
         if terms is None:
@@ -118,7 +119,7 @@ class Solver:
         asked = [self.domain.is_true(wish) for wish in unknown]
         held = [bool(solver.get_value(wish).value()) for wish in asked]
         for at, wish in enumerate(asked):
-            if not held[at]:  # by what is known to be possible: only then is anything to be found out
+            if not held[at]:  # the current model violates it: ask whether another does not
                 if self._answer(solver, wish) != bitwuzla.Result.SAT:
                     continue
                 held[at:] = [bool(solver.get_value(each).value()) for each in asked[at:]]
@@ -133,14 +134,16 @@ class Solver:
         options = bitwuzla.Options()
         options.set(bitwuzla.Option.PRODUCE_MODELS, True)
         options.set(bitwuzla.Option.PREPROCESS, sums)
-        options.set(bitwuzla.Option.ABSTRACTION, False)  # of products: ours are by constants, and small as circuits
+        options.set(
+            bitwuzla.Option.ABSTRACTION, False
+        )  # abstracts products; ours are by constants and small as circuits
         solver = bitwuzla.Bitwuzla(self.domain.terms, options)
         for term in terms:
             solver.assert_formula(self.domain.is_true(term))
         return solver
 
     def _holds(self, solver: Any, terms: Sequence[Any], about: str) -> bool:
-        """Whether what that solver was told, these terms, is possible."""
+        """Return whether the asserted terms are satisfiable."""
         answers = self.domain.bitwuzla.Result
         answer = self._answer(solver)
         self.asked += 1
@@ -157,14 +160,16 @@ class Solver:
         return value
 
     def _answer(self, solver: Any, *assumed: Any) -> Any:
-        """Ask; a used-up limit ends the work, and so does an interrupt, whose handler runs then.
+        """Run the solver.
 
-        By itself the solver lets no handler of Python's run, and what a handler raises within it is lost.
+        It stops at a used-up limit, or at an interrupt, whose handler then runs.
+
+        The solver itself lets no Python handler run, and an exception that a handler raises inside it is lost.
         """
         calls = count(1)
 
         def is_over() -> bool:
-            if next(calls) % _CALLS:  # it is called a million times a second
+            if next(calls) % _CALLS:  # called a million times a second
                 return False
             is_interrupted = not signal.sigpending().isdisjoint(_INTERRUPTS)
             return is_interrupted or time.process_time() > self._until or _memory() > self._most
@@ -179,7 +184,7 @@ class Solver:
         return answer
 
     def _weight(self, terms: Sequence[Any]) -> int:
-        """Return how many bits of operations a formula has, as `BitVectors.weight` counts them."""
+        """Return the size of a formula in bits of operations, as `BitVectors.weight` counts them."""
         total, seen, waiting = 0, set(), [*terms]
         while waiting:
             term = waiting.pop()
@@ -193,9 +198,9 @@ class Solver:
 
 
 def _memory() -> int:
-    """Return the bytes of memory that this process holds."""
+    """Return the number of bytes of memory that this process uses."""
     try:
         pages = int(Path("/proc/self/statm").read_text().split()[1])
-    except OSError:  # not Linux: the most that it ever held
+    except OSError:  # not Linux: the peak instead
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     return pages * resource.getpagesize()

@@ -1,8 +1,8 @@
-"""Symbolic execution: every path of a routine's decoded bytes, over terms, from the entry to the return.
+"""Symbolic execution of all paths of a routine's decoded bytes, from entry to return.
 
-A branch on an unknown condition forks, where the solver says that both ways are possible; so a loop is unrolled until
-going round once more is impossible, and its bound is proved on the way. A jump through a table is followed to each of
-its targets. Nothing is passed over: a path ends in an Exit or in a Stop that says why.
+A branch on an unknown condition forks if the solver finds both directions possible. So a loop is unrolled until
+another iteration is impossible, which proves its bound. A jump through a table is followed to each target. Every path
+ends in an Exit, or in a Stop with a complaint.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ from setwise.analysis.semantics.table import Goto, MachineState, SemanticsError,
 MOST_PATHS = 2000
 MOST_STEPS = 20_000  # instructions of one path
 _MOST_ROUNDS = 80  # of one loop
-_SUSPECT = 12  # rounds: more than any flood on a board needs
+_SUSPECT = 12  # iterations: more than any flood on a board needs
 _CHOICES = 256
 _LONGEST = 15  # bytes of an instruction
 
 
 @dataclass(slots=True)
 class Path:
-    """A way through the code so far: the state, the next instruction's offset, and the conditions that led here."""
+    """A path through the code: the state, the offset of the next instruction, and the path condition."""
 
     state: MachineState
     offset: int
     conditions: tuple[Bits, ...] = ()
     rounds: dict[int, int] = field(default_factory=dict)
-    """How often each branch on an unknown condition went back."""
+    """The number of times that each branch on an unknown condition went back."""
     inside: frozenset[int] = frozenset()
-    """Heads of the loops that an invariant has led through."""
+    """The heads of the loops that this path passed through by an invariant."""
     witness: Model | None = None
-    """A choice of the unknowns that leads this path, or led it until a condition was added."""
+    """A model of the path condition, or of it without its latest conditions."""
 
     @property
     def space(self) -> Space:
@@ -49,23 +49,23 @@ class Path:
         return cast(Space, self.state.memory)
 
     def fork(self, offset: int, condition: Bits) -> Path:
-        """Return the same path, gone this way on that condition."""
+        """Return a copy of the path that continues at an offset under an additional condition."""
         conditions = (*self.conditions, condition)
         return replace(self, state=fork(self.state), offset=offset, conditions=conditions, rounds=dict(self.rounds))
 
 
 @dataclass(frozen=True, slots=True)
 class Exit:
-    """A path that came back to its caller."""
+    """A path that returned to its caller."""
 
     path: Path
 
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """A path that did not: `complaint` says what went wrong, and at which offset.
+    """A path that did not return; `complaint` says why.
 
-    With a model it is a breach of contract, to which these choices of the unknowns lead; without, a limit of ours.
+    With a model it is a breach of the contract, which that model reaches. Without one it is a limit of the prover.
     """
 
     complaint: str
@@ -75,26 +75,26 @@ class Stop:
 
 
 Ways = list[Exit | Stop | Path]
-"""How a path ends or goes on."""
+"""Ends of paths, and paths to continue."""
 
 
 class CodeMap:
-    """Decoded instructions by their offsets; what lies at other offsets is decoded when it is reached."""
+    """The decoded instructions by offset. Other offsets are decoded when a path reaches them."""
 
     def __init__(self, binary: Binary) -> None:
         self.binary, self.image = binary, MemoryImage(binary)
         self.instructions = decode(binary.text)
         self._at = {instruction.offset: instruction for instruction in self.instructions}
         self.heads = frozenset(i.target for i in self.instructions if i.target is not None and i.target <= i.offset)
-        """Where branches go back to."""
+        """The targets of backward branches."""
 
     def at(self, offset: int) -> Decoded:
-        """The instruction there; BreachError if there is none."""
+        """Return the instruction at an offset. Raises BreachError if there is none."""
         if offset not in self._at:
             if not 0 <= offset < len(self.binary.text):
                 if self.binary.layout is None:
                     raise BreachError(f"leaves its code, to offset {offset:#x}")
-                raise GapError(f"goes on at offset {offset:#x}, outside of what the file says is the function")
+                raise GapError(f"continues at offset {offset:#x}, outside the function's bounds in the file")
             self._at[offset] = self._decoded(offset)
         return self._at[offset]
 
@@ -116,13 +116,15 @@ class CodeMap:
             )
             target = None if found.target is None else found.target + offset
             return replace(found, offset=offset, operands=operands, target=target)
-        raise BreachError(f"runs into offset {offset:#x}, where no instruction lies") from last
+        raise BreachError(f"continues at offset {offset:#x}, which holds no valid instruction") from last
 
 
 class Explorer:
-    """Follows all paths of `code` under assumptions; `back` is the return address that they must end at.
+    """Follows all paths of `code` under assumptions.
 
-    `places` gives what is assumed of the places of these bases.
+    `back` is the return address, at which they must end.
+
+    `places` returns the assumptions about the addresses of given bases.
     """
 
     def __init__(
@@ -138,16 +140,16 @@ class Explorer:
         self.domain: Addresses = solver.domain
         self.assumed, self._places = tuple(assumptions), places
         self._flattened, self._placed = 0, tuple[Bits, ...]()
-        self.unknown = unknown  # a variable of that name and width
+        self.unknown = unknown  # makes a variable of a name and width
         self.most_rounds = 0  # of any loop on an unknown condition
-        self.heads: frozenset[int] = frozenset()  # where `through` takes over
-        self.endless: Callable[[Model], bool] | None = None  # whether it runs on and on under these choices
+        self.heads: frozenset[int] = frozenset()  # offsets at which `through` takes over
+        self.endless: Callable[[Model], bool] | None = None  # says whether the code runs forever under a model
         self.through: Callable[[Path], Ways] | None = None
 
     def run(self, start: Path, one_round: bool = False) -> Ways:
-        """Return all ends of all paths; stops early at the first Stop.
+        """Return the ends of all paths, or those found up to the first Stop.
 
-        With `one_round` those paths, too, that come to a head of a loop, from `start` at one.
+        With `one_round`, `start` is at a loop's head, and paths that return to a head are ends too.
         """
         waiting: Ways = self.follow(start) if one_round else [start]
         ends: Ways = []
@@ -165,7 +167,7 @@ class Explorer:
         return ends
 
     def follow(self, path: Path) -> Ways:
-        """Runs on until the path ends, forks (an empty list: it was impossible), or comes to one of the heads."""
+        """Execute until the path ends, forks or reaches a loop's head. An impossible path yields an empty list."""
         for _ in range(MOST_STEPS):
             try:
                 after = self._step_or_decide(path)
@@ -179,17 +181,17 @@ class Explorer:
 
     @property
     def assumptions(self) -> tuple[Bits, ...]:
-        """All that is assumed, of the places of those bases too that conditions may speak of."""
+        """All assumptions, including those about the addresses of bases that occur in conditions."""
         if len(self.domain.flattened) != self._flattened:
             self._flattened, self._placed = len(self.domain.flattened), tuple(self._places(self.domain.flattened))
         return (*self.assumed, *self._placed)
 
     def possible(self, path: Path, *more: Bits) -> bool:
-        """Whether some choice of the unknowns leads this path, and on these conditions further."""
+        """Return whether some assignment of the unknowns takes this path under the additional conditions."""
         return self.model(path, *more) is not None
 
     def sure(self, path: Path, condition: Bits) -> bool:
-        """Whether the condition holds on this path, whatever the unknowns are."""
+        """Return whether the condition holds on this path for all unknowns."""
         if isinstance(condition, int):
             return bool(condition) or not self.possible(path)
         known = any(term is condition or (not isinstance(term, int) and term == condition) for term in path.conditions)
@@ -197,7 +199,7 @@ class Explorer:
         return known or self._model(path, (self.domain.not_(condition, 1),), about) is None
 
     def model(self, path: Path, *more: Bits) -> Model | None:
-        """Such a choice, or None."""
+        """Return an assignment that takes this path under the additional conditions, or None."""
         return self._model(path, more, "a path goes this way")
 
     def _model(self, path: Path, more: Sequence[Bits], about: str) -> Model | None:
@@ -209,7 +211,7 @@ class Explorer:
         return path.witness if path.witness is not witness else None
 
     def step(self, path: Path) -> Ways | None:
-        """Executes one instruction; None where the path just goes on."""
+        """Execute one instruction. Return None if the path simply continues."""
         self.solver.check()
         instruction, space = self.code.at(path.offset), path.space
         goto = execute(instruction, path.state)
@@ -238,7 +240,7 @@ class Explorer:
     def _branch(self, path: Path, instruction: Decoded, goto: Goto) -> Ways:
         condition, place = goto.condition, goto.place
         if not isinstance(place, Pointer):
-            raise GapError("branches to no place in the code")
+            raise GapError("branches to an address outside the code")
         ways = ((instruction.end, self.domain.not_(condition, 1)), (self._offset(place), condition))
         forks = [fork for fork in (path.fork(offset, taken) for offset, taken in ways) if self.possible(fork)]
         for way in forks:
@@ -278,9 +280,9 @@ class Explorer:
         return None
 
     def _decide(self, path: Path, undecided: UndecidedError) -> Ways | None:
-        """Find a word of the same value for all unknowns; the path knows it, and goes on (None).
+        """Find a word with the same value for all unknowns and record it on the path (None).
 
-        Else, where that will do, fork the path before this instruction for every value of the first word.
+        Otherwise, if the error allows it, fork the path before this instruction for every value of the first word.
         """
         if not undecided.split:
             model = self.model(path)
@@ -301,21 +303,21 @@ class Explorer:
         return [*forks]
 
     def _values(self, path: Path, index: Bits) -> list[tuple[int, Bits]]:
-        """Every value that an index can have on this path, with the condition that it has it."""
+        """Return every value that an index can have on this path, each with its condition."""
         found: list[tuple[int, Bits]] = []
         while (model := self.model(path, *(self.domain.not_(one, 1) for _, one in found))) is not None:
             if len(found) == _CHOICES:
-                raise GapError(f"goes on in more than {_CHOICES} ways from offset {path.offset:#x}")
+                raise GapError(f"has more than {_CHOICES} successors at offset {path.offset:#x}")
             value = model(index, 64)
             found.append((value, self.domain.eq(index, value, 64)))
         return found
 
     def _offset(self, place: Pointer) -> int:
-        """Where in the code that is."""
+        """Return the offset of an address in the code."""
         return signed(place.offset, 64) - self.code.image.origin
 
     def _runs_on(self, path: Path) -> Stop | None:
-        """Return that the code never returns on this path, where a run shows it."""
+        """Return a Stop if a replay shows that the code never returns on this path."""
         model = self.model(path) if self.endless is not None else None
         if model is not None and self.endless is not None and self.endless(model):
             return Stop("never returns", path.offset, path, model)
@@ -325,7 +327,7 @@ class Explorer:
         allowed = error.allowed if isinstance(error, GapError) else 1
         breach = isinstance(error, BreachError)
         if isinstance(error, UnknownInstructionError) or (not breach and isinstance(allowed, int) and allowed):
-            # Nobody knows; but a path that cannot be taken does no harm.
+            # Not supported, which does not matter if the path cannot be taken.
             return [Stop(str(error), path.offset, path)] if self.possible(path) else []
         model = self.model(path) if breach else self.model(path, self.domain.not_(allowed, 1))
         if model is None and (breach or not self.possible(path)):

@@ -68,7 +68,7 @@ def nothing_runs(monkeypatch: pytest.MonkeyPatch) -> None:
         ("mov [rsp-136],rdi; ret", "confirmed by stepping"),
         ("mov [rsp-128],rdi; pop rcx; push rcx; mov rax,[rsp-128]; ret", "confirmed by stepping"),
         ("adc rax,rax; ret", "confirmed by stepping"),
-        ("1: jmp 1b", "confirmed by stepping: never returns: it comes back to a state that it was in"),
+        ("1: jmp 1b", "confirmed by stepping: never returns: a state repeats"),
         ("jmp .+0x1000", "confirmed by stepping: goes to 0x401000, outside its code"),
         ("movaps [rsp-24],xmm0; movaps [rsp-32],xmm0; ret", "confirmed by stepping"),
         ("pop rcx; push rax; jmp rcx", "confirmed by stepping: returns with rsp -8 bytes from where it was"),
@@ -139,7 +139,7 @@ def test_code_that_would_leave_a_trace_is_not_executed(tmp_path: Path) -> None:
     assert said.description.startswith("not confirmed, because it cannot be stepped: no semantics for 'syscall'")
     judged = confirmed(lied(image))
     assert judged.status == "not proved"
-    assert "attacks is wrong, as it seems, not confirmed, because it cannot be stepped" in judged.reason
+    assert "attacks is wrong according to the solver, not confirmed, because it cannot be stepped" in judged.reason
     assert not trace.exists()
 
 

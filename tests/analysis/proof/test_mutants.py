@@ -45,11 +45,11 @@ DECIDED = frozenset({"confirmed", "breach", "equivalent"})
 ASIDE = frozenset({"refused", "elsewhere"})
 NOT_FOLLOWED = (
     "no semantics for",
-    "made of no address",
-    "comes back to a loop from another one",
+    "derives from no known one",
+    "re-enters a loop from another one",
     "has not returned after",
     "is not shown to end within",
-    "depends on where code and memory lie",
+    "depends on the addresses or the contents of code and memory",
 )
 
 

@@ -129,7 +129,7 @@ WRONG = {
     "below the stack": ("mov [rsp-8],rdx;" + DUMB7, "writes 8 bytes at byte 0 of 'the stack'"),
     "above the stack": ("mov r8,[rsp+8];" + DUMB7, "reads 8 bytes at byte 16 of 'the stack'"),
     "the return address": ("mov [rsp],rdx;" + DUMB7, "returns elsewhere than to its caller"),
-    "a board as an address": ("mov r8,[rdx];" + DUMB7, "at an address that is made of no address"),
+    "a board as an address": ("mov r8,[rdx];" + DUMB7, "at an address that derives from no known one"),
     "a fixed address": ("movabs rax,[0x1234567812345678];" + DUMB7, "at the fixed address 0x1234567812345678"),
     "its own code": ("mov [rip],rdx;" + DUMB7, "which are read-only"),
     "behind the code": ("mov r8,[rip+0x1000];" + DUMB7, "of the code and its data, which have"),
