@@ -94,7 +94,7 @@ def _row(found: SearchSession) -> dict[str, Any]:
         "shortest": length(found.binary),
         "refused": found.refused,
         "findings": [
-            {"level": f.level, "exchanged": f.said, "before": f.before, "after": f.after, "text": f.binary.text.hex()}
+            {"level": f.level, "exchanged": f.description, "before": f.before, "after": f.after, "text": f.binary.text.hex()}
             for f in found.findings
         ],
         "levels": {level: asdict(tally) for level, tally in found.tallies.items()},
@@ -107,7 +107,7 @@ def _print(sessions: Sequence[SearchSession]) -> None:
     for found in sessions:
         for finding in found.findings:
             which = "" if single else f"{found.title}: "
-            print(f"{which}{finding.before} to {finding.after}, level {finding.level}: {finding.said}")
+            print(f"{which}{finding.before} to {finding.after}, level {finding.level}: {finding.description}")
     if single and single.findings:
         found, title = single, single.title
         key = (found.subject.routine, found.subject.isa, found.subject.boards, found.subject.abi)

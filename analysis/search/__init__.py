@@ -1,1 +1,1 @@
-"""The search for shorter code: straight code as a program of values, edits of it, and back to bytes."""
+"""The search for shorter code: straight-line code as a dataflow program, changes to it, and back to bytes."""

@@ -1,7 +1,7 @@
-"""A few instructions of a target that make what is needed of a value, over other values and constants.
+"""Short expressions over other values and constants that compute the needed bits of a value.
 
-What is needed is taken from the few samples: the bits that, changed alone, make a result wrong. So a value that is
-wrong in several bits whose errors make up for each other is not found.
+The needed bits are taken from a few samples: a bit is needed if changing it alone makes a result wrong. So an
+expression whose errors in several bits cancel is not found.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ _SIGNS = {"and": "&", "or": "|", "xor": "^", "add": "+", "sub": "-", "shl": "<<"
 _LOW, _HIGH = 0x7F7F_7F7F_7F7F_7F7F, 0x8080_8080_8080_8080
 
 Expression = tuple[str, tuple[Argument, ...], int]
-"""An operation, its arguments, its count or truth table."""
+"""An operation, its arguments, and its shift count or truth table."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a value must be where it matters, both as the integers of many samples; and what is then made of it.
+    """The bits that a value must have, and the mask of those that matter, each over all samples in one integer.
 
-    `around` is an operation with a place left open for the value, None where the value itself is wanted.
+    `around` is an operation with one operand open, to which the value is passed; None if there is no such operation.
     """
 
     bits: int
@@ -44,13 +44,15 @@ class Wanted:
 
 
 class OutOfTime(Exception):
-    """The search's time is over."""
+    """The search's time is used up."""
 
 
 class Expressions:
-    """The instructions of a target over some values, in the place of a step; OutOfTime after `until`, of thread_time().
+    """Instructions of a target that can replace a step.
 
-    Those that spare no step are among them where the code has moves, which they may spare.
+    Raises OutOfTime after `until`, measured by time.thread_time().
+
+    If the code contains moves, replacements that save no step are included, since they may save a move.
     """
 
     def __init__(self, trials: Trials, step: ProgramStep, beside: Sequence[Argument], until: float) -> None:
@@ -64,25 +66,25 @@ class Expressions:
         self.wanted = Wanted(self._joined(step.number), self.domain.every(trials.caring(step.number, self.domain)))
         samples = range(0, PITCH * self.domain.number, PITCH)
         self.telling = max(samples, key=lambda start: (self.wanted.caring >> start & ONES).bit_count())
-        """Where the sample begins in which most bits matter."""
+        """The start of the sample in which the most bits matter."""
         self.needs = _needs(self.program)
         alive = self.program.with_instead(step.number, Known((0,) * (8 if step.form.file == "vector" else 1)))
         self.alive = sum(1 << other.number for other in alive.steps)
-        self.most = len(self.program.steps) - (not trials.moves)  # steps that may be, new ones included
+        self.most = len(self.program.steps) - (not trials.moves)  # the maximum number of steps, new ones included
         self.free = 1 + max(self.program.files) + len(self.program.steps)
 
     def single(self) -> Iterator[tuple[ProgramStep, ...]]:
-        """One instruction."""
+        """Yield single instructions."""
         for expression, _ in self._matching([self.wanted], 1):
             yield (self._step(expression, 0),)
 
     def pairs(self) -> Iterator[tuple[ProgramStep, ...]]:
-        """Two instructions, of which the second reads the first."""
+        """Yield pairs of instructions, of which the second reads the first."""
         for inner, target in self._matching([*self._inside(self.wanted, 2)], 2):
             yield self._step(inner, 0), self._around(target, 1)
 
     def triples(self) -> Iterator[tuple[ProgramStep, ...]]:
-        """Three instructions, each of which reads the one before."""
+        """Yield triples of instructions, each of which reads the previous one."""
         if self.alive.bit_count() + 3 > self.most:
             return
         seen = {*self.bits.values()}
@@ -101,10 +103,10 @@ class Expressions:
             del self.bits[first.number], self.needs[first.number]
             self.values = values
 
-    # ---- what there is
+    # ---- available values
 
     def _alike(self, arg: Argument) -> bool:
-        """Whether it lies in a register as wide as the step's result."""
+        """Return whether a value is in a register as wide as the step's result."""
         if isinstance(arg, Known):
             return arg.file == self.step.form.file
         if self.program.files[arg] != self.step.form.file:
@@ -120,25 +122,25 @@ class Expressions:
         return self.domain.joined(lanes, self.trials.few).bits
 
     def _spares(self, args: Sequence[Argument], new: int) -> bool:
-        """Whether there are fewer steps with so many new ones that read these."""
+        """Return whether `new` steps that read these arguments do not make the program longer than allowed."""
         return (self.alive | self._reading(args)).bit_count() + new <= self.most
 
     def _reading(self, args: Sequence[Argument]) -> int:
-        """The steps that make these."""
+        """Return the set of steps that these arguments depend on."""
         needs = 0
         for arg in args:
             needs |= self.needs[arg] if isinstance(arg, int) else 0
         return needs
 
-    # ---- what matches
+    # ---- matching
 
     def _matching(
         self, wanted: Sequence[Wanted], new: int, read: int | None = None
     ) -> Iterator[tuple[Expression, Wanted]]:
-        """The expressions that give what is wanted; where `read` says so, those that read this value."""
+        """Yield the expressions that match a wanted value; with `read`, only those that read that value."""
         if not wanted:
             return
-        # Most are told apart by one sample, which costs least; there, by what matters and what it must be.
+        # Compare one sample first, which rules out most expressions cheaply: by its mask, then by its bits.
         alike: dict[int, dict[int, list[Wanted]]] = {}
         for target in wanted:
             its_bits, its_caring = target.bits >> self.telling & ONES, target.caring >> self.telling & ONES
@@ -166,7 +168,10 @@ class Expressions:
     def _expressions(
         self, values: Sequence[Argument], new: int, read: int | None = None
     ) -> Iterator[tuple[Expression, int]]:
-        """Every operation of the target over the values, or those that read this one, with what it gives."""
+        """Yield every operation of the target over the values, with its result.
+
+        With `read`, only those that read that value.
+        """
         domain, lanes = self.domain, max(2, self.lanes) if self.step.form.file == "vector" else 1
         either = [op for op in _EITHER if self.target.has(op, lanes)]
         ordered = [op for op in _ORDERED if self.target.has(op, lanes)]
@@ -192,7 +197,7 @@ class Expressions:
     def _tried(
         self, groups: Iterable[tuple[Argument, ...]], new: int, read: int | None
     ) -> Iterator[tuple[Argument, ...]]:
-        """Yield the groups of arguments, not all constants, that spare a step; with `read` among them if given."""
+        """Yield the groups of arguments that save a step and are not all constant; with `read`, only those with it."""
         for args in groups:
             constant = all(isinstance(arg, Known) for arg in args)
             if not constant and (read is None or read in args) and self._spares(args, new):
@@ -228,7 +233,7 @@ class Expressions:
         return left | a >> 64 - count & every((1 << count) - 1)
 
     def _table(self, args: tuple[Argument, ...], target: Wanted) -> int | None:
-        """The truth table with which three values make what is wanted; None where there is none."""
+        """Return a truth table by which three values give the wanted one, or None."""
         ones, zeros = target.bits & target.caring, target.caring & ~target.bits
         a, b, c = (self.bits[arg] for arg in args)
         at = self.telling
@@ -237,7 +242,7 @@ class Expressions:
         return _truth(a, b, c, ones, zeros)
 
     def _inside(self, wanted: Wanted, new: int) -> Iterator[Wanted]:
-        """What must stand in each operation over one more value, so that it makes what is wanted."""
+        """Yield the value that each operation with one more operand needs in order to give the wanted value."""
         bits, caring = wanted.bits, wanted.caring
         lanes = max(2, self.lanes) if self.step.form.file == "vector" else 1
         has = {op: self.target.has(op, lanes) for op in (*_EITHER, *_ORDERED, *_COUNTED)}
@@ -270,21 +275,21 @@ class Expressions:
                     before = self._turned(inverse, bits, back), self._turned(inverse, caring, back)
                     yield Wanted(*before, (op, 0, (), count))
 
-    # ---- what is found
+    # ---- steps
 
     def _step(self, expression: Expression, at: int) -> ProgramStep:
         op, args, number = expression
         form = _form(self.target.name, op, number, len(args), self.step.form.file == "vector", self.step.form.bits)
-        return ProgramStep(self.free + at, form, args, f"new{at + 1} = {self._said(op, args, number)}")
+        return ProgramStep(self.free + at, form, args, f"new{at + 1} = {self._describe(op, args, number)}")
 
     def _around(self, target: Wanted, at: int) -> ProgramStep:
-        """The step that makes of the one before what is wanted."""
+        """Return the step that applies the open operation to the previous step."""
         assert target.around is not None
         op, place, args, number = target.around
         return self._step((op, (*args[:place], self.free + at - 1, *args[place:]), number), at)
 
-    def _said(self, op: str, args: tuple[Argument, ...], number: int) -> str:
-        names = {step.number: f"({step.said.partition(' at offset ')[0]})" for step in self.program.steps}
+    def _describe(self, op: str, args: tuple[Argument, ...], number: int) -> str:
+        names = {step.number: f"({step.description.partition(' at offset ')[0]})" for step in self.program.steps}
         names |= {self.free + at: f"new{at + 1}" for at in range(3)}
         texts = [
             f"{max(arg.words):#x}" if isinstance(arg, Known) else names.get(arg, f"argument {arg + 1}") for arg in args
@@ -298,7 +303,7 @@ class Expressions:
 
 
 def _form(target: str, op: str, number: int, args: int, wide: bool, bits: int) -> Form:
-    """The target's own form of an operation."""
+    """Return the target's form of an operation."""
     lanes = bits // 64 if wide else 1
     attr: int | tuple[int, ...] = (number,) * lanes if op in _COUNTED else number
     given = tuple(Value("param", lanes=lanes) for _ in range(args))
@@ -308,7 +313,7 @@ def _form(target: str, op: str, number: int, args: int, wide: bool, bits: int) -
 
 
 def _truth(a: int, b: int, c: int, ones: int, zeros: int) -> int | None:
-    """The truth table that gives these ones and zeros; None where the same three bits should give both."""
+    """Return the truth table that gives these ones and zeros, or None if they contradict each other."""
     table = 0
     for row in range(8):
         here = (a if row & 4 else ~a) & (b if row & 2 else ~b) & (c if row & 1 else ~c)
@@ -320,7 +325,7 @@ def _truth(a: int, b: int, c: int, ones: int, zeros: int) -> int | None:
 
 
 def _needs(program: Program) -> dict[int, int]:
-    """For each value the set of steps that make it: a bit for each by its number."""
+    """Return for each value the set of steps that it depends on, as a bit mask of their numbers."""
     needs = {parameter.number: 0 for parameter in program.parameters}
     for step in program.steps:
         needs[step.number] = 1 << step.number

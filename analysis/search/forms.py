@@ -1,4 +1,4 @@
-"""What one instruction is apart from its registers: how it is written, and what it makes of its arguments."""
+"""Instructions without their registers: their spelling and their effect on arguments."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from setwise.codegen.targets.table import Row
 
 Letter = Literal["d", "a", "b", "c"]
 Lanes = tuple[Bits, ...]
-"""What a register holds: one word of 64 bits, of a vector register eight, the lowest first."""
+"""The content of a register: one 64-bit word, or eight for a vector register, the lowest first."""
 
 _RESULT = {"general": Register("general", 0, 64), "vector": Register("vector", 0, 512), "mask": Register("mask", 1, 64)}
 _ARGUMENTS = {
@@ -31,12 +31,12 @@ _FOLDED = "constant"
 
 
 class SearchError(ValueError):
-    """Code that there is no search for; the message is one line."""
+    """Code that cannot be searched. The message is one line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hole:
-    """A register that is left open: d, the result's, or that of argument a, b or c; so many bits of it are seen."""
+    """An open register operand of `bits` bits: d is the result, a, b and c are the arguments."""
 
     letter: Letter
     file: RegisterFile
@@ -45,7 +45,7 @@ class Hole:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A memory operand, or what lea adds up, whose registers are left open."""
+    """A memory operand, or the address of a lea, with open registers."""
 
     bits: int
     base: Hole | None
@@ -59,34 +59,34 @@ Written = Hole | Address | int | Register
 
 @dataclass(frozen=True)
 class Spelling(Row):
-    """A row that one instruction of somebody's code is an example of."""
+    """A row derived from one instruction of the given code."""
 
     parts: tuple[Written, ...] = ()
     over: bool = False
-    """Whether it writes over argument a, which is then no part."""
+    """Whether the instruction overwrites argument a, which then is not among `parts`."""
     foldable: str = ""
-    """The argument that may lie in memory where it is a constant, ..."""
+    """The argument that may be a memory operand if it is constant."""
     lanes_alike: bool = False
-    """... perhaps one number for all lanes."""
+    """Whether that memory operand is broadcast, so that the constant has equal lanes."""
 
     @cached_property
     def words(self) -> tuple[OperandForm, ...]:
-        """What makes each operand."""
+        """The operand forms of the parts."""
         return tuple(self._word(part) for part in self.parts)
 
     @cached_property
     def spelt(self) -> frozenset[str]:
-        """cl, where a shift takes its count from there."""
+        """The fixed registers: cl if it is the shift count."""
         return frozenset({"cl"} if CL in self.parts else ())
 
     @cached_property
     def tied(self) -> bool:
-        """Whether the instruction writes its result over argument a."""
+        """Whether the result overwrites argument a."""
         return self.over
 
     @cached_property
     def holes(self) -> tuple[Hole, ...]:
-        """All registers that are left open, in order."""
+        """All open registers in order."""
         inside = [(p.base, p.index) if isinstance(p, Address) else (p,) for p in self.parts]
         return tuple(hole for group in inside for hole in group if isinstance(hole, Hole))
 
@@ -100,7 +100,7 @@ class Spelling(Row):
 
 
 def _filled(hole: Hole) -> Callable[[Value, Register, Sequence[Operand]], Operand]:
-    """What fills a hole."""
+    """Return a function that fills a hole with the register or operand of a value."""
 
     def make(_: Value, result: Register, args: Sequence[Operand]) -> Operand:
         operand = result if hole.letter == "d" else args["abc".index(hole.letter)]
@@ -125,49 +125,49 @@ def _addressed(address: Address) -> Callable[[Value, Register, Sequence[Operand]
 
 @dataclass(frozen=True)
 class Form:
-    """An instruction without its registers: a row, and the operation with the number that it makes of its arguments.
+    """An instruction without its registers: a row, and an operation with its number.
 
-    `files` are those of the arguments; `bits` is how wide the result is, `file` where it lies, None where the
-    instruction only writes memory.
+    `files` are the register files of the arguments, `bits` the width of the result. `file` is the result's register
+    file, or None if the instruction only writes memory.
     """
 
     row: Row = field(repr=False)
     op: str
     number: int | tuple[int, ...] | None
-    """A truth table, or the shift count of each lane, where the target's own row has one."""
+    """The truth table, or the shift count of each lane, of the target's own rows."""
     files: tuple[RegisterFile, ...]
     file: RegisterFile | None
     bits: int
 
     @property
     def offset(self) -> int:
-        """Where behind its pointer it writes."""
+        """The displacement of a store from its pointer."""
         assert isinstance(self.row, Spelling)
         return next(part.displacement for part in self.row.parts if isinstance(part, Address))
 
     @property
     def lanes(self) -> int:
-        """Words of 64 bits that the result has."""
+        """The number of 64-bit words in the result."""
         return self.bits // 64 if self.file == "vector" else 1
 
     def value(self, *args: Value) -> Value:
-        """The operation on values of codegen, for its passes."""
+        """Return the operation on values of codegen."""
         lanes = self.lanes if self.file is not None else 1
         return Value(self.op, args, self if isinstance(self.row, Spelling) else self.number, lanes)
 
     @property
     def example(self) -> tuple[Decoded, tuple[Register, ...], Register | None]:
-        """The instruction decoded with registers of its own: those of the arguments, and that of the result."""
+        """The instruction decoded with example registers, those of its arguments, and that of its result."""
         return _example(self)
 
     def instruction(self, arguments: Sequence[Register], result: Register) -> Instruction:
-        """The instruction with these registers."""
+        """Return the instruction with these registers."""
         lanes = {"general": 1, "mask": 1, "vector": max(2, self.lanes)}
         value = self.value(*(Value("param", lanes=lanes[file]) for file in self.files))
         return Instruction(self.row.mnemonic, tuple(word.make(value, result, arguments) for word in self.row.words))
 
     def result(self, domain: Domain, args: Sequence[Lanes]) -> Lanes:
-        """What it makes of its arguments."""
+        """Return the result of the instruction for these arguments."""
         decoded, places, result = self.example
         memory = _Stores()
         state = MachineState(domain, memory)
@@ -178,7 +178,7 @@ class Form:
         try:
             execute(decoded, state)
         except TypeError as error:
-            raise SearchError(f"no search can try '{decoded.text()}': {error}") from None
+            raise SearchError(f"'{decoded.text()}' cannot be searched: {error}") from None
         if result is None:
             return tuple(memory.stored[at] for at in sorted(memory.stored))
         if result.file == "vector":
@@ -212,7 +212,7 @@ def _put(state: MachineState, register: Register, lanes: Lanes) -> None:
 
 
 class _Stores(AddressSpace):
-    """Memory of which only what is written is known, word by word."""
+    """Write-only memory that records stored words."""
 
     def __init__(self) -> None:
         self.stored: dict[int, Bits] = {}
@@ -222,12 +222,12 @@ class _Stores(AddressSpace):
 
     def store(self, address: Bits, bits: int, value: Bits, wanted: Bits = 1) -> None:
         if not isinstance(address, int) or bits != 64 or wanted != 1:
-            raise SemanticsError("writes what is not a whole word")
+            raise SemanticsError("writes other than one whole word")
         self.stored[address] = value
 
 
 def folding(form: Form) -> Form:
-    """The same form, where the last argument may be a constant in memory if an assembler knows it so."""
+    """Return the form with its last argument marked as foldable if a memory operand is encodable there."""
     row = form.row
     if not isinstance(row, Spelling):
         return form
@@ -247,7 +247,7 @@ _NARROW = {("general", 8), ("general", 32), ("mask", 64)}
 
 
 def _register(part: Written) -> Operand:
-    """A part with some register in each hole, all of them different."""
+    """Return a part with distinct example registers in its holes."""
     if isinstance(part, Address):
         return Memory(part.bits, _of(part.base), _of(part.index), part.scale, part.displacement)
     return _of(part) or 0 if isinstance(part, Hole) else part
@@ -258,7 +258,7 @@ def _of(hole: Hole | None, first: int = 0) -> Register | None:
 
 
 def takes_all_registers(form: Form) -> bool:
-    """Whether its vector registers may be 16 and above, too."""
+    """Return whether the form is encodable with vector registers 16 and above."""
     if not isinstance(form.row, Spelling) or "vector" not in (form.file, *form.files):
         return True
     parts = tuple(
@@ -279,13 +279,13 @@ def _encodable(mnemonic: str, operands: tuple[Operand, ...]) -> bool:
 
 
 def overwrites(mnemonic: str, parts: tuple[Written, ...]) -> bool:
-    """Whether an instruction reads its first operand, too."""
+    """Return whether an instruction also reads its first operand."""
     if CL in parts:
         return True
     operands = tuple(_register(part) for part in parts)
     try:
         (decoded, *_) = decode(assemble(Code(_FOLDED, (Instruction(mnemonic, operands),))).text)
     except NotEncodable:
-        raise SearchError(f"{mnemonic} reads memory alone, which is not followed") from None
+        raise SearchError(f"{mnemonic} reads only memory, which is not supported") from None
     first = operands[0]
     return isinstance(first, Register) and _full(first) in decoded.reads

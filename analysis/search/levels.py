@@ -1,4 +1,4 @@
-"""The levels of the search: what may stand for a value."""
+"""The levels of the search: kinds of replacement for a value."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from setwise.analysis.search.substitutes import Trials
 
 @dataclass(frozen=True)
 class Candidate:
-    """What may stand for a value: another, or one that new steps make; its words on the few samples, and it in text."""
+    """A replacement for a value: another value or a new one that `steps` compute, with its words on the few samples."""
 
     argument: Argument
     lanes: Lanes
-    said: str
+    description: str
     steps: tuple[ProgramStep, ...] = ()
 
 
 Level = Callable[[Trials, ProgramStep, float], Iterator[Candidate]]
-"""Of a program the candidates for a step; OutOfTime after a moment of time.thread_time()."""
+"""A function that yields the replacements for a step of a program; OutOfTime after a moment of time.thread_time()."""
 
 
 def others(trials: Trials, step: ProgramStep, _: float) -> Iterator[Candidate]:
-    """Level a: each other value that does not depend on this one, each constant of the code, zero and all ones."""
+    """Yield the replacements of level a: every independent value, each constant of the code, zero and all ones."""
     program = trials.program
     for number in values_beside(trials, step):
         if program.files[number] == step.form.file:
-            yield Candidate(number, trials.lanes(number), said_of(program, number))
+            yield Candidate(number, trials.lanes(number), describe(program, number))
     for known in constants(program, step):
-        yield Candidate(known, known.words, said_of(program, known))
+        yield Candidate(known, known.words, describe(program, known))
 
 
 def _new(
@@ -47,19 +47,19 @@ def _new(
         known = dict(trials.values)
         for new in steps:
             known[new.number] = new.form.result(trials.few, [lanes_of(arg, known) for arg in new.args])
-        yield Candidate(steps[-1].number, known[steps[-1].number], "; ".join(new.said for new in steps), steps)
+        yield Candidate(steps[-1].number, known[steps[-1].number], "; ".join(new.description for new in steps), steps)
 
 
 single: Level = partial(_new, found=Expressions.single)
-"""Level b: any one instruction of the target, over values and constants, in the place of more."""
+"""Level b: any single instruction of the target over values and constants, in place of several."""
 pairs: Level = partial(_new, found=Expressions.pairs)
-"""Level c: two instructions of the target, of which the second reads the first, in the place of more."""
+"""Level c: two instructions of the target, of which the second reads the first, in place of several."""
 triples: Level = partial(_new, found=Expressions.triples)
-"""Level c: three, each of which reads the one before."""
+"""Level c: three instructions, each of which reads the previous one."""
 
 
 def values_beside(trials: Trials, step: ProgramStep) -> list[int]:
-    """The routine's arguments and the values of other steps that do not depend on this one."""
+    """Return the routine's arguments and the results of other steps that do not depend on this one."""
     below = trials.program.below(step.number)
     given = [at for at, argument in enumerate(trials.task.arguments) if argument.kind != "results"]
     made = [other.number for other in trials.program.steps if other.form.file]
@@ -67,7 +67,7 @@ def values_beside(trials: Trials, step: ProgramStep) -> list[int]:
 
 
 def constants(program: Program, step: ProgramStep) -> list[Known]:
-    """The constants that a result of this step may be."""
+    """Return the constants that may replace the result of this step."""
     if step.form.file == "mask":
         return []
     lanes = 8 if step.form.file == "vector" else 1
@@ -76,14 +76,14 @@ def constants(program: Program, step: ProgramStep) -> list[Known]:
     return list(dict.fromkeys([Known((0,) * lanes), Known(ones), *own]))
 
 
-def said_of(program: Program, argument: Argument) -> str:
-    """An argument in words."""
+def describe(program: Program, argument: Argument) -> str:
+    """Return an argument as text."""
     if isinstance(argument, Known):
         words = dict.fromkeys(argument.words)
         return "the constant " + ", ".join(f"{word:#x}" for word in words)
-    said = next((step.said for step in program.steps if step.number == argument), "")
-    return f"the result of {said}" if said else f"argument {argument + 1}"
+    description = next((step.description for step in program.steps if step.number == argument), "")
+    return f"the result of {description}" if description else f"argument {argument + 1}"
 
 
 LEVELS: Mapping[str, tuple[Level, ...]] = MappingProxyType({"a": (others,), "b": (single,), "c": (pairs, triples)})
-"""The levels by their letters; what costs less comes first."""
+"""The levels by letter; within a level, the cheaper search comes first."""

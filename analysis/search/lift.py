@@ -1,4 +1,4 @@
-"""Bytes to a program: registers, moves and the stack vanish, what memory says at all times is a constant."""
+"""From bytes to a program: registers, moves and stack slots disappear, and loads of read-only data become constants."""
 
 from __future__ import annotations
 
@@ -39,16 +39,16 @@ _NAMES = {
     }.items()
     for spelling in spellings.split()
 }
-"""Instructions whose arguments commute, by the operations of codegen that commute."""
+"""Mnemonics with commuting operands, by the name of codegen's commutative operation."""
 
 _MOVES = frozenset({"mov", "movq", "vmovq", "movdqa", "movdqu", "movaps", "movups", "movapd", "movupd", "kmovq"}) | {
     f"vmov{name}"
     for name in ("dqa", "dqa32", "dqa64", "dqu", "dqu8", "dqu16", "dqu32", "dqu64", "aps", "ups", "apd", "upd")
 }
 _IDLE = frozenset({"vzeroupper", "endbr64", "nop"})
-"""Instructions that give nothing, and are there for other reasons."""
+"""Instructions without a result for the routine."""
 
-_CONSTANT = 8  # samples that show whether a result is the same whatever the arguments are
+_CONSTANT = 8  # samples to find results that do not depend on the arguments
 
 
 @dataclass
@@ -57,19 +57,19 @@ class _Lifting:
     task: Task
     target: Target
     at: dict[str, Argument] = field(default_factory=dict)
-    """What each register holds, by its full name."""
+    """The value in each register, by its full name."""
     slots: dict[int, Argument] = field(default_factory=dict)
-    """What lies on the stack, by the distance from rsp at entry."""
+    """The value in each stack slot, by its distance from rsp at entry."""
     bits: dict[int, int] = field(default_factory=dict)
-    """How wide each value is: zeros above, or what nobody may ask."""
+    """The width of each value; the bits above are zero or undefined."""
     depth: int = 0
-    """How far below rsp at entry it is now."""
+    """The current distance of rsp below its value at entry."""
     parameters: list[ProgramInput] = field(default_factory=list)
     steps: list[ProgramStep] = field(default_factory=list)
     given: int = 0
-    """How many parameters are the routine's; the others are what it must bring back, or may not ask."""
+    """The number of parameters that are the routine's; the others are callee-saved or undefined registers."""
     entry: dict[str, Argument] = field(default_factory=dict)
-    """The argument that each register held at entry."""
+    """The parameter in each register at entry."""
 
     def begin(self) -> None:
         for argument in self.task.arguments:
@@ -100,7 +100,7 @@ class _Lifting:
         known = {*self.at, *(["rsp"] if name in ("add", "sub") else [])}
         strange = next((o for o in operands if isinstance(o, Reg) and o.full not in known), None)
         if strange:
-            raise self.refusal(instruction, f"{strange.name} is not followed")
+            raise self.refusal(instruction, f"{strange.name} is not supported")
         if name in ("push", "pop") or "rsp" in instruction.writes:
             self._stack(instruction)
         elif name == "xchg" and all(isinstance(o, Reg) and o.bits == 64 for o in operands):
@@ -127,10 +127,10 @@ class _Lifting:
             by = signed(operands[-1].value)
             self.depth += by if name == "sub" else -by
         else:
-            raise self.refusal(instruction, "what it does to the stack is not followed")
+            raise self.refusal(instruction, "this use of the stack is not supported")
 
     def _slot(self, memory: Mem) -> int | None:
-        """Where on the stack that is, from rsp at entry."""
+        """Return the stack slot of a memory operand, as its distance from rsp at entry, or None."""
         if memory.base != _RSP or memory.index is not None or memory.segment:
             return None
         return memory.displacement - self.depth
@@ -138,7 +138,7 @@ class _Lifting:
     # ---- moves
 
     def _moved(self, instruction: Decoded) -> bool:
-        """Whether it is a move, and is done."""
+        """Execute a move. Return False if the instruction is none."""
         if instruction.mnemonic not in _MOVES or instruction.mask is not None or len(instruction.operands) != 2:
             return False
         to, source = instruction.operands
@@ -147,11 +147,11 @@ class _Lifting:
             if slot is None:
                 return False
             if not isinstance(source, Reg):
-                raise self.refusal(instruction, "what it does to the stack is not followed")
+                raise self.refusal(instruction, "this use of the stack is not supported")
             value = self.at[source.full]
             cut = source.bits != to.bits or (isinstance(value, int) and self.bits[value] > to.bits)
             if cut and not (source.file == "vector" and self._junk(value)):
-                raise self.refusal(instruction, "a part of a register is stored")
+                raise self.refusal(instruction, "storing a part of a register is not supported")
             self.slots[slot] = value
             return True
         if not isinstance(to, Reg):
@@ -175,7 +175,7 @@ class _Lifting:
         return True
 
     def _junk(self, value: Argument) -> bool:
-        """Whether it is what a register holds at entry that the routine was not given."""
+        """Return whether a value is the entry content of a register that holds no argument."""
         return isinstance(value, int) and self.given <= value < len(self.parameters)
 
     @property
@@ -186,19 +186,19 @@ class _Lifting:
 
     def _operation(self, instruction: Decoded) -> None:
         if instruction.flags_read:
-            raise self.refusal(instruction, "code that reads flags is not searched")
+            raise self.refusal(instruction, "code that reads flags is not supported")
         if instruction.mask is not None:
-            raise self.refusal(instruction, "code with write masks is not searched")
+            raise self.refusal(instruction, "write masks are not supported")
         if not instruction.writes and not instruction.stores:
-            return  # a comparison: whoever reads its flags is refused
+            return  # a comparison: an instruction that reads its flags is refused
         first = instruction.operands[0] if instruction.operands else None
         if isinstance(first, Mem):
             self._write(instruction, first)
             return
         if not isinstance(first, Reg) or instruction.writes != {first.full}:
-            raise self.refusal(instruction, "an instruction with several results is not searched")
+            raise self.refusal(instruction, "instructions with several results are not supported")
         if first.file == "general" and first.bits < 32:
-            raise self.refusal(instruction, "code that writes a part of a register is not searched")
+            raise self.refusal(instruction, "writing a part of a register is not supported")
         reading = _Reading(self, instruction)
         result = Hole("d", _file(first), first.bits)
         parts = (result, *(reading.part(operand) for operand in instruction.operands[1:]))
@@ -207,7 +207,7 @@ class _Lifting:
             parts = tuple(_after_first(part) for part in parts)
             reading.args.insert(0, self.at[first.full])
         if len(reading.args) > 3:
-            raise self.refusal(instruction, "an instruction of more than three arguments is not searched")
+            raise self.refusal(instruction, "instructions with more than three arguments are not supported")
         files = tuple(_file_of(arg, self.files) for arg in reading.args)
         name = instruction.mnemonic
         op = "test-bytes" if first.file == "mask" else _NAMES.get(name, "lifted") if first.bits != 32 else "lifted"
@@ -223,19 +223,19 @@ class _Lifting:
             self.at[first.full] = known
             return
         number = self._number()
-        self.steps.append(ProgramStep(number, form, tuple(reading.args), _said(instruction)))
+        self.steps.append(ProgramStep(number, form, tuple(reading.args), _describe(instruction)))
         self.bits[number] = first.bits
         self.at[first.full] = number
 
     def _known(self, form: Form, args: list[Argument], instruction: Decoded) -> Known | None:
-        """The result, where it is the same whatever the arguments are."""
+        """Return the result as a constant if it does not depend on the arguments, else None."""
         domain = Samples(_CONSTANT)
         given = []
         for place, arg in enumerate(args):
             lanes = 8 if _file_of(arg, self.files) == "vector" else 1
             words = [domain.of(_arbitrary(place, lane, at) for at in range(_CONSTANT)) for lane in range(lanes)]
             given.append(arg.words if isinstance(arg, Known) else words)
-        # One register twice is one value twice.
+        # Equal arguments get equal samples.
         given = [given[args.index(arg)] for arg in args]
         try:
             result = form.result(domain, [tuple(lanes) for lanes in given])
@@ -252,7 +252,7 @@ class _Lifting:
         )
         whole = memory.index is None and memory.bits % 64 == 0
         if not (moved and to_results and whole and isinstance(source, Reg) and isinstance(pointer, int)):
-            raise self.refusal(instruction, "what it writes is not followed")
+            raise self.refusal(instruction, "this store is not supported")
         value = self.at[source.full]
         parts = (
             Address(memory.bits, Hole("a", "general", 64), None, 1, memory.displacement),
@@ -260,7 +260,7 @@ class _Lifting:
         )
         row = Spelling("put", instruction.mnemonic, "", file=_file(source), parts=parts)
         form = Form(row, "put", None, ("general", _file(source)), None, memory.bits)
-        self.steps.append(ProgramStep(self._number(), form, (pointer, value), _said(instruction)))
+        self.steps.append(ProgramStep(self._number(), form, (pointer, value), _describe(instruction)))
 
     def _number(self) -> int:
         return len(self.parameters) + len(self.steps)
@@ -268,14 +268,14 @@ class _Lifting:
     def end(self) -> Program:
         for name in self.task.saved:
             if self.at[name] != self.entry[name]:
-                raise SearchError(f"{name} does not come back as it was")
+                raise SearchError(f"{name} is not restored")
         results = [self.at[r.place.register] for r in self.task.results if r.place.file in ("general", "vector")]
         return Program(tuple(self.parameters), tuple(self.steps), tuple(results)).needed()
 
 
 @dataclass
 class _Reading:
-    """The arguments of one instruction, as its operands name them."""
+    """The arguments of one instruction, in the order of its operands."""
 
     lifting: _Lifting
     instruction: Decoded
@@ -287,7 +287,7 @@ class _Reading:
 
     def hole(self, register: Reg) -> Hole:
         if register.file == "other" or register.low or register.bits == 16 or register.full == "rsp":
-            raise self.lifting.refusal(self.instruction, f"{register.name} is not followed")
+            raise self.lifting.refusal(self.instruction, f"{register.name} is not supported")
         letter = self.take(self.lifting.at[register.full])
         return Hole(letter, _file(register), register.bits)
 
@@ -303,12 +303,12 @@ class _Reading:
             base = self.hole(operand.base) if operand.base else None
             index = self.hole(operand.index) if operand.index else None
             if operand.target is not None:
-                raise self.lifting.refusal(self.instruction, "an address of data is not followed")
+                raise self.lifting.refusal(self.instruction, "the address of data is not supported")
             return Address(operand.bits, base, index, operand.scale, operand.displacement)
         return self._memory(operand)
 
     def _memory(self, memory: Mem) -> Hole:
-        """What lies there, as if it were in a register."""
+        """Return a hole for a memory operand, as if its value were in a register."""
         slot = self.lifting._slot(memory)
         first = self.instruction.operands[0]
         vectors = any(isinstance(o, Reg) and o.file == "vector" for o in self.instruction.operands)
@@ -319,7 +319,7 @@ class _Reading:
                 return Hole(self.take(value), file, memory.bits)
         words = self._constant(memory)
         if words is None:
-            raise self.lifting.refusal(self.instruction, "what it reads from memory is not followed")
+            raise self.lifting.refusal(self.instruction, "this memory operand is not supported")
         if file == "vector":
             wide = max(128, memory.bits)
             if memory.broadcast and isinstance(first, Reg):
@@ -328,11 +328,11 @@ class _Reading:
             known = Known((*lanes[:8], *(0,) * (8 - len(lanes))))
             return Hole(self.take(known), "vector", wide)
         if file != "general" or memory.bits not in (32, 64):
-            raise self.lifting.refusal(self.instruction, "what it reads from memory is not followed")
+            raise self.lifting.refusal(self.instruction, "this memory operand is not supported")
         return Hole(self.take(Known(words)), "general", memory.bits)
 
     def _constant(self, memory: Mem) -> tuple[int, ...] | None:
-        """The words of read-only data that the operand names; None where nobody knows them."""
+        """Return the words of read-only data that an operand reads, or None if they are unknown."""
         if memory.target is None or memory.bits not in (32, 64, 128, 256, 512):
             return None
         image = self.lifting.image
@@ -354,7 +354,7 @@ _BY_CL = frozenset({"shl", "shr", "sar", "rol", "ror"})
 
 def _file(register: Reg) -> RegisterFile:
     if register.file == "other":
-        raise SearchError(f"{register.name} is not followed")
+        raise SearchError(f"{register.name} is not supported")
     return register.file
 
 
@@ -363,7 +363,7 @@ def _file_of(arg: Argument, files: Mapping[int, RegisterFile]) -> RegisterFile:
 
 
 def _after_first(part: Written) -> Written:
-    """A part of an instruction that has one more argument before its others."""
+    """Return a part of an instruction with its letters moved up by one argument."""
     if isinstance(part, Address):
         base, index = (hole and replace(hole, letter=_NEXT[hole.letter]) for hole in (part.base, part.index))
         return replace(part, base=base, index=index)
@@ -373,7 +373,7 @@ def _after_first(part: Written) -> Written:
 _NEXT: Mapping[str, Letter] = MappingProxyType({"d": "d", "a": "b", "b": "c", "c": "c"})
 
 
-def _said(instruction: Decoded) -> str:
+def _describe(instruction: Decoded) -> str:
     return f"'{instruction.text()}' at offset {instruction.offset:#x}"
 
 
@@ -382,18 +382,18 @@ def _arbitrary(place: int, lane: int, sample: int) -> int:
 
 
 def lift(binary: Binary, task: Task, target: Target) -> Program:
-    """The program that straight code is; SearchError in one line for what is not followed."""
+    """Return the program of straight-line code. Raises SearchError, with a one-line message, for unsupported code."""
     instructions = decode(binary.text)
     if not instructions or instructions[-1].flow != "return":
-        raise SearchError("code that does not end in its one ret is not searched")
+        raise SearchError("only code that ends in ret can be searched")
     for instruction in instructions[:-1]:
         if instruction.flow != "next":
-            raise SearchError(f"{_said(instruction)}: code with jumps or calls is not searched")
+            raise SearchError(f"{_describe(instruction)}: jumps and calls are not supported")
     lifting = _Lifting(MemoryImage(binary), task, target)
     lifting.begin()
     for instruction in instructions[:-1]:
         try:
             lifting.lift(instruction)
         except NotEncodable:
-            raise lifting.refusal(instruction, "this form is not followed") from None
+            raise lifting.refusal(instruction, "this form of the instruction is not supported") from None
     return lifting.end()

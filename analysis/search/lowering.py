@@ -1,4 +1,4 @@
-"""A program back to code: codegen's passes choose order and registers."""
+"""From a program back to code: codegen's passes schedule it and allocate registers."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from setwise.codegen.targets.table import Row, Target
 
 @dataclass(frozen=True)
 class _Lifted(Target):
-    """A target that has the instructions of a program besides its own."""
+    """A target extended by the instructions of a program."""
 
     def rows_for(self, value: Value) -> tuple[Row, ...]:
-        """The row that the value brings along, or the target's own."""
+        """Return the row that a lifted value carries, or else the target's own rows."""
         return (value.attr.row,) if isinstance(value.attr, Form) else super().rows_for(value)
 
 
 def shortest(program: Program, plan: Plan) -> Code | None:
-    """The shortest code of a program in the orders that are tried; None where none finds registers."""
+    """Return the shortest code of a program among the orders tried, or None if none can be allocated."""
     codes = []
     for order in (lambda state: state, schedule_pass):
         try:
@@ -42,7 +42,7 @@ def shortest(program: Program, plan: Plan) -> Code | None:
 
 
 def binary_of_code(code: Code) -> Binary | None:
-    """Its bytes, where an assembler has them."""
+    """Return the assembled code, or None if no assembler can encode it."""
     try:
         assembled = assemble(code)
     except NotEncodable:
@@ -64,7 +64,7 @@ def _code(program: Program, plan: Plan, order: Callable[[State], State]) -> Code
 
 
 class _Writing:
-    """The values of codegen for those of a program, in its order."""
+    """Translates a program's values to values of codegen, in order."""
 
     def __init__(self, program: Program, plan: Plan, target: Target) -> None:
         self.program, self.target = program, target
@@ -79,7 +79,7 @@ class _Writing:
         self._stack = {at: place for at, place in enumerate(places) if isinstance(place, int)}
 
     def values(self) -> Iterator[Value]:
-        """Makes all; gives the results."""
+        """Create all values and yield the results."""
         written = []
         for step in self.program.steps:
             value = self._made(step)

@@ -1,4 +1,4 @@
-"""Straight code as a program of values, and what it gives on samples."""
+"""Straight-line code as a dataflow program, and its values on samples."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from setwise.codegen.machine.code import RegisterFile
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A constant: the words that a register would hold, one, or eight of a vector register."""
+    """A constant as the words of a register: one, or eight for a vector register."""
 
     words: tuple[int, ...]
 
     @property
     def file(self) -> RegisterFile:
-        """The registers that may hold it."""
+        """The register file that can hold it."""
         return "vector" if len(self.words) > 1 else "general"
 
 
@@ -29,7 +29,7 @@ Argument = int | Known
 
 @dataclass(frozen=True, slots=True)
 class ProgramInput:
-    """A value at entry: in a register of that file, so many words of it the caller's."""
+    """A value at entry in a register of that file. `lanes` of its words are the caller's."""
 
     number: int
     file: RegisterFile
@@ -38,20 +38,20 @@ class ProgramInput:
 
 @dataclass(frozen=True, slots=True)
 class ProgramStep:
-    """An instruction of a program: the number of the value that it gives, and its arguments; where it stood, in words.
+    """An instruction of a program: the number of its result, its arguments, and its origin as text.
 
-    One that only writes memory has a number, too, which nobody reads.
+    An instruction that only writes memory has a number too, which no step reads.
     """
 
     number: int
     form: Form
     args: tuple[Argument, ...]
-    said: str
+    description: str
 
 
 @dataclass(frozen=True)
 class Program:
-    """Parameters, then steps in order, each of which reads only what is before it; `results` leave in registers."""
+    """Parameters, then steps in order, each of which reads only earlier values. `results` are returned in registers."""
 
     parameters: tuple[ProgramInput, ...]
     steps: tuple[ProgramStep, ...]
@@ -59,7 +59,7 @@ class Program:
 
     @cached_property
     def files(self) -> Mapping[int, RegisterFile]:
-        """Where each value lies; those that are only written to memory lie nowhere."""
+        """The register file of each value. A store has none."""
         made = {step.number: step.form.file for step in self.steps if step.form.file}
         return {parameter.number: parameter.file for parameter in self.parameters} | made
 
@@ -70,7 +70,7 @@ class Program:
         return tuple(dict.fromkeys(found))
 
     def below(self, number: int) -> frozenset[int]:
-        """The value, and all that depends on it."""
+        """Return a value and all values that depend on it."""
         below = {number}
         for step in self.steps:
             if not below.isdisjoint(step.args):
@@ -78,13 +78,13 @@ class Program:
         return frozenset(below)
 
     def readers(self, number: int) -> frozenset[int]:
-        """The steps that read a value."""
+        """Return the steps that read a value."""
         return frozenset(step.number for step in self.steps if number in step.args)
 
     def with_instead(self, number: int, other: Argument, new: Sequence[ProgramStep] = ()) -> Program:
-        """The program in which `other` stands for a value, without what nobody reads then.
+        """Return the program with a value replaced by `other`, without steps that become dead.
 
-        New steps may come with it; they read what does not depend on the value.
+        New steps may be added; they must not depend on the value.
         """
         steps = [
             replace(step, args=tuple(other if arg == number else arg for arg in step.args))
@@ -95,7 +95,7 @@ class Program:
         return Program(self.parameters, _sorted(self.parameters, [*new, *steps]), results).needed()
 
     def needed(self) -> Program:
-        """The program without the steps whose values nobody reads."""
+        """Return the program without dead steps."""
         read = {result for result in self.results if isinstance(result, int)}
         kept = []
         for step in reversed(self.steps):
@@ -105,7 +105,7 @@ class Program:
         return replace(self, steps=tuple(reversed(kept)))
 
     def values(self, domain: Samples, given: Sequence[Lanes]) -> dict[int, Lanes]:
-        """All values for those of the parameters; under the numbers of writing steps what they write."""
+        """Return all values for those of the parameters. The value of a store is the words that it writes."""
         known: dict[int, Lanes] = {p.number: lanes for p, lanes in zip(self.parameters, given, strict=True)}
         for step in self.steps:
             known[step.number] = step.form.result(domain, [lanes_of(arg, known) for arg in step.args])
@@ -113,12 +113,12 @@ class Program:
 
 
 def lanes_of(arg: Argument, known: Mapping[int, Lanes]) -> Lanes:
-    """What an argument is."""
+    """Return the words of an argument."""
     return arg.words if isinstance(arg, Known) else known[arg]
 
 
 def _sorted(parameters: Iterable[ProgramInput], steps: Sequence[ProgramStep]) -> tuple[ProgramStep, ...]:
-    """The steps in an order in which each reads what is before it, as near to this one as can be."""
+    """Return the steps in a topological order that stays as close as possible to the given order."""
     made = {parameter.number for parameter in parameters}
     waiting, ordered = list(steps), []
     while waiting:

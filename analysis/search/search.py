@@ -1,4 +1,4 @@
-"""The search for shorter code: candidates are tried on samples, put back into registers, and proved."""
+"""The search for shorter code: replacements are tested on samples, compiled, and proved."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ from setwise.analysis.workers import Workers
 from setwise.codegen.ir.routine import Routine
 from setwise.codegen.request import Request
 
-_WORTH_PROCESSES = 8  # kernels: level a of fewer is done before processes have started
+_WORTH_PROCESSES = 8  # kernels: with fewer, level a ends before processes have started
 
 
 @dataclass(frozen=True)
 class Improvement:
-    """Shorter code: at which level, what was exchanged for what, so many instructions before and after, its bytes."""
+    """Shorter code: the level that found it, the replacement as text, the lengths before and after, and the bytes."""
 
     level: str
-    said: str
+    description: str
     before: int
     after: int
     binary: Binary
@@ -43,8 +43,12 @@ class Improvement:
 
 @dataclass
 class Tally:
-    """What was tried: places of the code, so many of all; candidates, those right on all samples, and of these those
-    that make no shorter code, refuted ones and undecided ones; seconds of a processor."""
+    """Counts of one level's attempts.
+
+    `places` of `all_places` in the code were searched. Of the `candidates`, `fitting` were right on all samples; of
+    these, `no_shorter` gave no shorter code, `refuted` were refuted, and `undecided` were not proved. `seconds` is CPU
+    time.
+    """
 
     places: int = 0
     all_places: int = 0
@@ -57,12 +61,12 @@ class Tally:
 
 
 def length(binary: Binary) -> int:
-    """Instructions before the last ret, those that do nothing left out."""
+    """Return the number of instructions before the last ret, without nops."""
     return sum(instruction.mnemonic != "nop" for instruction in decode(binary.text)) - 1
 
 
 def refusal(subject: SearchSubject, binary: Binary) -> str:
-    """Return in one line why code is not searched; "" where it is."""
+    """Return the one-line reason why code cannot be searched, or "" if it can."""
     try:
         _trials(subject, binary)
     except SearchError as error:
@@ -73,10 +77,12 @@ def refusal(subject: SearchSubject, binary: Binary) -> str:
 def search(
     subject: SearchSubject, binary: Binary, level: str, budget: float, at: slice = slice(None)
 ) -> tuple[Tally, Improvement | None]:
-    """Return what a level tried at these places of the code, and the first finding.
+    """Search one level at these places of the code.
 
-    It ends with the first finding, or when `budget` seconds of processor time are used. SearchError, of one line, where
-    it cannot lift the code.
+    Return the attempts, and the first improvement or None.
+
+    It ends at the first improvement, or after `budget` seconds of CPU time. Raises SearchError, with a one-line
+    message, if the code cannot be lifted.
     """
     return _Search(subject, binary, level, time.thread_time() + budget).run(at)
 
@@ -90,14 +96,14 @@ def _trials(subject: SearchSubject, binary: Binary) -> Trials:
 
 
 def _places(subject: SearchSubject, binary: Binary, level: str) -> tuple[Program | ProgramStep, ...]:
-    """Return where a level looks: the code as it is, and the result of each step."""
+    """Return the places that a level searches: the result of each step, and for level b also the unchanged program."""
     program = _trials(subject, binary).program
     steps = tuple(step for step in program.steps if step.form.file)
     return (program, *steps) if level == "b" else steps
 
 
 Values = frozenset[Lanes]
-"""What the steps of a program give on the few samples, whichever instructions and order they have."""
+"""The set of a program's values on the few samples, independent of instructions and their order."""
 
 
 def _values(trials: Trials, program: Program) -> Values:
@@ -131,28 +137,28 @@ class _Search:
         return self.tally, finding
 
     def look(self, place: Program | ProgramStep) -> Improvement | None:
-        """Return the finding at a place."""
+        """Search one place and return its improvement or None."""
         if isinstance(place, ProgramStep):
             return self.instead(place)
         self.tally.candidates, self.tally.fitting = 1 + self.tally.candidates, 1 + self.tally.fitting
         return self.judged(place, "another order or other registers")
 
     def instead(self, step: ProgramStep) -> Improvement | None:
-        """Shorter code with something else in place of what a step gives."""
+        """Return shorter code in which the result of a step is replaced, or None."""
         trials = _trials(self.subject, self.binary)
         beside = {_values(trials, trials.program)}
         for level in LEVELS[self.level]:
             for program, candidate in self.right(trials, step, level):
-                said = f"{step.said} is replaced by {candidate.said}"
-                finding = self.judged(program, said)
+                description = f"{step.description} is replaced by {candidate.description}"
+                finding = self.judged(program, description)
                 if finding is None and len(candidate.steps) > 1:
-                    finding = self.beside(trials.program, program, said, beside)
+                    finding = self.beside(trials.program, program, description, beside)
                 if finding:
                     return finding
         return None
 
     def right(self, trials: Trials, step: ProgramStep, level: Level) -> Iterator[tuple[Program, Candidate]]:
-        """The programs with what the level has for a step that are right on all samples, and have no step too many."""
+        """Yield the programs with a replacement for a step that are right on all samples and not too long."""
         candidates: list[Candidate] = []
         with suppress(OutOfTime):
             candidates += level(trials, step, self.until)
@@ -167,10 +173,10 @@ class _Search:
                 self.tally.fitting += 1
                 yield program, candidate
 
-    def beside(self, before: Program, program: Program, said: str, seen: set[Values]) -> Improvement | None:
-        """Shorter code beside a program that is right and no longer: what a value need not be now that fewer read it.
+    def beside(self, before: Program, program: Program, description: str, seen: set[Values]) -> Improvement | None:
+        """Search next to a right program that is no shorter: a value with fewer readers may need fewer of its bits.
 
-        Only of one whose values have not been seen.
+        Programs with a set of values that was seen before are skipped.
         """
         trials = Trials(self.subject.plan.routine.contract, self.subject.task, program, self.subject.plan.target, 1)
         values = _values(trials, program)
@@ -181,13 +187,15 @@ class _Search:
             if before.readers(step.number) <= program.readers(step.number):
                 continue
             for other, candidate in self.right(trials, step, single):
-                finding = self.judged(other, f"{said}; {step.said} is replaced by {candidate.said}")
+                finding = self.judged(
+                    other, f"{description}; {step.description} is replaced by {candidate.description}"
+                )
                 if finding:
                     return finding
         return None
 
-    def judged(self, program: Program, said: str) -> Improvement | None:
-        """The finding that a program is, if its code is shorter and proved."""
+    def judged(self, program: Program, description: str) -> Improvement | None:
+        """Return the program as an improvement if its code is shorter and proved, else None."""
         code = shortest(program, self.subject.plan)
         binary = binary_of_code(code) if code else None
         if binary is None or length(binary) >= length(self.binary):
@@ -198,12 +206,12 @@ class _Search:
             self.tally.refuted += certificate.status == "refuted"
             self.tally.undecided += certificate.status == "not proved"
             return None
-        return Improvement(self.level, said, length(self.binary), length(binary), binary)
+        return Improvement(self.level, description, length(self.binary), length(binary), binary)
 
 
 @dataclass
 class SearchSession:
-    """The search of one subject: its findings, the code as it is then, and the attempts of each level on it."""
+    """The search of one subject: its improvements, the current code, and the attempts of each level on that code."""
 
     title: str
     subject: SearchSubject
@@ -212,11 +220,11 @@ class SearchSession:
     findings: list[Improvement] = field(default_factory=list)
     tallies: dict[str, Tally] = field(default_factory=dict)
     refused: str = ""
-    """Why the code is not searched."""
+    """The reason why the code is not searched, or ""."""
 
 
 def run_session(found: SearchSession, levels: Sequence[str], budget: float) -> SearchSession:
-    """Search level by level, and from the first level again on code that was found; a level takes `budget` seconds."""
+    """Search level by level, and start over after each improvement. A level takes at most `budget` seconds."""
     found.refused = refusal(found.subject, found.binary)
     left = [] if found.refused else list(levels)
     while left:
@@ -231,7 +239,7 @@ def run_session(found: SearchSession, levels: Sequence[str], budget: float) -> S
 
 
 def sessions(requests: Sequence[Request]) -> list[SearchSession]:
-    """Return a search for shorter code of each kernel, not begun; kernels with the same bytes have one."""
+    """Return a new session for each kernel. Kernels with the same bytes share one."""
     found: dict[tuple[Binary, str], SearchSession] = {}
     for request, kernel in made(requests):
         if isinstance(kernel, str):
@@ -244,7 +252,7 @@ def sessions(requests: Sequence[Request]) -> list[SearchSession]:
 
 
 def session_of(function: ObjectFunction, spec: Routine, abi: str = "sysv", lanes: int = 1) -> SearchSession:
-    """Return a search for shorter code of a function of an ELF file, not begun."""
+    """Return a new session for a function of an ELF file."""
     binary = function.binary
     subject = SearchSubject(spec.name, instruction_set(binary), abi, lanes)
     if why := refusal(subject, binary):
@@ -260,10 +268,11 @@ def shorten(
     processes: int = 1,
     show: Show = silent,
 ) -> None:
-    """Search for shorter code with the same contract, in place; an interrupted search keeps its findings.
+    """Search for shorter code with the same contract and update the sessions in place.
 
-    `levels` are a (another value in the place of a result), b (one new instruction) and c (two or three); each takes at
-    most `budget` seconds of a processor. Raises CannotRunHere if a process dies. Needs NumPy and bitwuzla.
+    An interrupted search keeps its improvements. The levels are a (another value in place of a result), b (one new
+    instruction) and c (two or three). Each takes at most `budget` seconds of CPU time. Raises CannotRunHere if a
+    process dies. Needs NumPy and bitwuzla.
     """
     processes = min(processes, len(sessions))
     if processes < 2 or ([*levels] == ["a"] and len(sessions) < _WORTH_PROCESSES):
@@ -278,4 +287,4 @@ def shorten(
                 show(found.title)
                 vars(found).update(vars(future.result()))
     except BrokenProcessPool:
-        raise CannotRunHere("a search ended the process that made it: try routines one by one") from None
+        raise CannotRunHere("a search crashed its process: try the routines one by one") from None

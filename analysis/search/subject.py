@@ -1,4 +1,4 @@
-"""What is searched: code under a contract, and the instruction set that shorter code may use."""
+"""The subject of a search: a contract, and the instruction set that shorter code may use."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from setwise.codegen.targets import TARGETS, target_named
 
 @dataclass(frozen=True)
 class SearchSubject:
-    """A routine by name, whose contract holds; an instruction set, a convention, boards in each argument."""
+    """A routine by name, which gives the contract; an instruction set, a convention, and boards per argument."""
 
     routine: str
     isa: str
@@ -29,17 +29,17 @@ class SearchSubject:
 
     @cached_property
     def plan(self) -> Plan:
-        """What the code is asked to be."""
+        """The plan by which codegen compiles new code."""
         routine: Routine = find(self.routine)
         return Plan(routine, target_named(self.isa), convention_named(self.abi), Layout())
 
     @cached_property
     def task(self) -> Task:
-        """What the code has to do."""
+        """The task that new code must fulfil."""
         return task_for(self.plan.routine.contract, self.plan.convention, self.boards)
 
 
 def instruction_set(binary: Binary) -> str:
-    """The first instruction set that has all that code needs; of code that needs more, the one that has most of it."""
+    """Return the first instruction set that supports all of the code, or else the one that lacks the least."""
     needed = features(decode(binary.text))
     return min(TARGETS, key=lambda name: len(needed - TARGETS[name].features))

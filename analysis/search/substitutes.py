@@ -1,4 +1,4 @@
-"""Which values could stand for another: programs tried on a few samples, then on many."""
+"""Tests of replacements on samples: first on a few samples, then on many."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from setwise.codegen.targets.table import Target
 FEW = 48
 MANY = 1024
 _TOGETHER = 32
-"""Candidates that are tried at once."""
-_BUFFER = 1 << 20  # where results go: some address
+"""The number of candidates that are tested at once."""
+_BUFFER = 1 << 20  # an arbitrary address for results
 
 
 @dataclass(frozen=True)
 class Samplings:
-    """A contract's samples in a domain: what each parameter of a program holds, and what must come out."""
+    """Samples of a contract in a domain: the content of each parameter, and the expected results."""
 
     domain: Samples
     given: tuple[Lanes, ...]
     expected: tuple[Bits, ...]
-    """The words of all results, in the order of the task's, lane by lane."""
+    """The words of all results, in the order of the task's results, lane by lane."""
 
     @staticmethod
     def of(contract: Contract, task: Task, program: Program, number: int) -> Samplings:
-        """So many samples; SearchError for a contract that has none."""
+        """Return `number` samples. Raises SearchError for a contract without cases."""
         domain = Samples(number)
         lanes = task.lanes if any(argument.place.lanes > 1 for argument in task.arguments) else 1
         names, columns, expected = _drawn(contract, number * lanes)
-        # A lane has boards of its own.
+        # Each lane has its own boards.
         words = {
             name: [domain.of(column[lane * number : (lane + 1) * number]) for lane in range(lanes)]
             for name, column in zip(names, columns, strict=True)
@@ -70,7 +70,7 @@ class Samplings:
 
 @cache
 def _drawn(contract: Contract, number: int) -> tuple[tuple[str, ...], list[list[int]], list[list[int]]]:
-    from setwise.analysis.run.inputs import few_cases  # it needs NumPy, which the command's help does not
+    from setwise.analysis.run.inputs import few_cases  # imports NumPy, which --help does not need
 
     try:
         cases = few_cases(contract, number)
@@ -80,33 +80,33 @@ def _drawn(contract: Contract, number: int) -> tuple[tuple[str, ...], list[list[
 
 
 class Trials:
-    """A program on samples, and the question which candidates for a value leave its results as they are."""
+    """A program on samples, with the test of whether replacements of a value preserve its results."""
 
     def __init__(self, contract: Contract, task: Task, program: Program, target: Target, moves: int = 0) -> None:
         self.contract, self.task, self.program, self.target = contract, task, program, target
         self.moves = moves
-        """Instructions of the code that are no steps."""
+        """The number of instructions of the code that are not steps."""
         self.samples = Samplings.of(contract, task, program, FEW)
         self.few = self.samples.domain
         self.values = program.values(self.few, self.samples.given)
         if self._wrong(program, self.samples, self.values):
-            raise SearchError("it does not keep to the specification: setwise prove shows where")
+            raise SearchError("it violates the specification: setwise prove shows how")
 
     @cached_property
     def many(self) -> Samplings:
-        """More samples."""
+        """The large set of samples."""
         return Samplings.of(self.contract, self.task, self.program, MANY)
 
     def right(self, program: Program) -> bool:
-        """Whether a program is right on all of many samples."""
+        """Return whether a program is right on the large set of samples."""
         return not self._wrong(program, self.many, program.values(self.many.domain, self.many.given))
 
     def lanes(self, arg: Argument) -> Lanes:
-        """What an argument is on the few samples."""
+        """Return the words of an argument on the few samples."""
         return lanes_of(arg, self.values)
 
     def standing_in(self, number: int, candidates: Sequence[Lanes]) -> Iterator[int]:
-        """Those of the candidates, by their places, with which all results are right on the few samples."""
+        """Yield the indices of the candidates with which all results are right on the few samples."""
         size = self.few.number * BYTES
         for start in range(0, len(candidates), _TOGETHER):
             some = candidates[start : start + _TOGETHER]
@@ -114,7 +114,7 @@ class Trials:
             yield from (start + at for at in range(len(some)) if not any(wrong[at * size : (at + 1) * size]))
 
     def caring(self, number: int, domain: Samples) -> Bits:
-        """The bits of a value that, changed alone, make some result wrong, in each sample; lane after lane."""
+        """Return the bits of a value that make some result wrong when changed alone, by sample and lane."""
         lanes = self.lanes(number)
         few, caring = self.few, []
         for at, lane in enumerate(lanes[: domain.number // few.number]):
@@ -129,7 +129,7 @@ class Trials:
         return domain.joined(caring, few)
 
     def _wrong_with(self, number: int, candidates: Sequence[Lanes]) -> int:
-        """Where some result is wrong, sample by sample, with each of the candidates for a value."""
+        """Return a mask of the samples with a wrong result for each candidate."""
         few = self.few
         domain = Samples(few.number * len(candidates))
         known: dict[Argument, Lanes] = {
@@ -158,7 +158,7 @@ class Trials:
         return any(domain.differing(got, wanted) for got, wanted in zip(ends, samplings.expected, strict=False))
 
     def ends(self, program: Program, argument: Callable[[Argument], Lanes]) -> list[Bits]:
-        """The words that come out, in the order of the task's results, lane by lane, and more behind them."""
+        """Return the results in the order of the task's results, lane by lane, possibly followed by more words."""
         if program.results:
             return [lane for result in program.results for lane in argument(result)]
         memory: dict[int, Bits] = {}

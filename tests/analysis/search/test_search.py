@@ -44,7 +44,7 @@ def test_a_ternary_instruction_that_does_nothing_goes() -> None:
     finding = found(subject, binary, "a", 5, 6)
     assert finding is not None
     assert (finding.before, finding.after) == (48, 47)
-    assert finding.said.startswith("'vpternlogq zmm17,zmm17,[rel 0x1c0],0xf0'")
+    assert finding.description.startswith("'vpternlogq zmm17,zmm17,[rel 0x1c0],0xf0'")
     assert Prover().prove(finding.binary, subject.task).status == "proved"
 
 
@@ -55,7 +55,7 @@ def test_one_instruction_stands_for_two() -> None:
     finding = found(subject, binary_of(south), "b", 3, 5)
     assert finding is not None
     assert finding.after < finding.before
-    assert "ternary 0x" in finding.said
+    assert "ternary 0x" in finding.description
     assert Prover().prove(finding.binary, subject.task).status == "proved"
 
 
@@ -67,8 +67,8 @@ def test_the_first_step_to_the_right_comes_from_the_fill_to_the_left() -> None:
         finding = found(subject, binary, level, place, place + 1)
         assert finding is not None
         assert finding.after == after
-        binary, said = finding.binary, finding.said
-    assert said.endswith("'shr rax,8' at offset 0x4c is replaced by new1 = argument 1 rol 56")
+        binary, description = finding.binary, finding.description
+    assert description.endswith("'shr rax,8' at offset 0x4c is replaced by new1 = argument 1 rol 56")
 
 
 @pytest.mark.slow
@@ -107,21 +107,21 @@ def test_values_are_those_that_code_gives() -> None:
     for step in trials.program.steps:
         (lane,) = trials.lanes(step.number)
         lanes = [(lane,), (domain.not_(lane, 64),)]
-        assert list(trials.standing_in(step.number, lanes)) == [0], step.said
+        assert list(trials.standing_in(step.number, lanes)) == [0], step.description
 
 
 @pytest.mark.parametrize(
     ("code", "why"),
     [
         ("4839f7 480f42f7 4889f0 c3", "reads flags"),
-        ("4889f0 7400 c3", "jumps or calls"),
+        ("4889f0 7400 c3", "jumps and calls"),
         ("0fc8 c3", ""),
-        ("488b07 c3", "what it reads from memory"),
+        ("488b07 c3", "this memory operand"),
         ("88f0 c3", "a part of a register"),
         ("48f7e6 c3", "several results"),
         ("5b c3", "the stack"),
-        ("4889f3 4889f0 c3", "rbx does not come back"),
-        ("90", "its one ret"),
+        ("4889f3 4889f0 c3", "rbx is not restored"),
+        ("90", "ends in ret"),
     ],
 )
 def test_what_is_not_followed_is_refused(code: str, why: str) -> None:
