@@ -1,4 +1,4 @@
-"""The figures of every kernel: counts and lower bounds, read off its bytes; cycles, measured; compilers' counts."""
+"""The figures of kernels: counts and lower bounds from their bytes, measured cycles, counts of compilers' code."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from setwise.codegen.targets import TARGETS
 
 Key = tuple[str, str, int]  # name, instruction set, lanes
 Bound = tuple[float | None, float]
-"""Lower bounds in cycles, latency and throughput: a call's, or a board's of an array, which has no latency."""
+"""Lower bounds in cycles, latency and throughput, for a call or for a board of an array. Arrays have no latency."""
 TIMED = (  # by `setwise report --measure`, for each instruction set that the processor has
     *(f"{family}.attacks.{way}" for way in ("sout", "noEa", "east", "queen") for family in ("dumb7", "kogge-stone")),
     *("push.attacks.sout", "push.attacks.east", "subtraction.attacks.east"),
@@ -35,9 +35,9 @@ TIMED = (  # by `setwise report --measure`, for each instruction set that the pr
 class KernelFigures:
     """A kernel in the System V convention, and the figures of its bytes.
 
-    `counts` are those of the code. For a routine of `arrays` they are those of one round of its loop, which makes
-    `boards` boards; for any other routine `boards` is 1.
-    `bounds` are by processor; code that branches on its arguments has none.
+    `counts` are those of the code. For a routine on `arrays` they are those of one iteration of its loop, which
+    processes `boards` boards; for other routines `boards` is 1. `bounds` are by processor. Code that branches on its
+    arguments has none.
     """
 
     name: str
@@ -51,12 +51,12 @@ class KernelFigures:
 
     @property
     def length(self) -> float:
-        """Instructions a call, or a board of an array."""
+        """The number of instructions for a call, or for a board of an array."""
         return self.counts.instructions / self.boards
 
 
 class Figures(dict[Key, KernelFigures]):
-    """Kernels by their keys, in the order of the catalogue."""
+    """Kernels by key, in the order of the catalogue."""
 
     def of(self, isa: str, *names: str) -> list[KernelFigures]:
         """Return the kernels of these routines for an instruction set, those with the most lanes first."""
@@ -70,14 +70,17 @@ class Figures(dict[Key, KernelFigures]):
 
     @property
     def differing(self) -> Figures:
-        """All but the kernels that an instruction set shares with the one that it extends."""
+        """The kernels without those that are identical in the instruction set that theirs extends."""
         older = {isa: target.extends.name for isa, target in TARGETS.items() if target.extends}
         same = ((key, replace(each, isa=older.get(each.isa, ""))) for key, each in self.items())
         return Figures((key, self[key]) for key, each in same if self.get((each.name, each.isa, each.lanes)) != each)
 
 
 def keys() -> list[Key]:
-    """Return the keys of all kernels. Code for one direction is the same for any number of lanes: it has one key."""
+    """Return the keys of all kernels.
+
+    One-direction code for one board has one key, since its lanes do not change it.
+    """
     pairs = ((routine, isa) for routine in catalogue().values() for isa in routine.isas)
     return [(of.name, isa, n) for of, isa in pairs for n in widths(of, TARGETS[isa])[: 1 if of.boards else None]]
 
@@ -98,7 +101,7 @@ def figures_of(name: str, isa: str, lanes: int | None = None) -> KernelFigures:
 
 
 class Cycles(NamedTuple):
-    """Measured core cycles of a kernel, call and return included: a call, or a board of an array; null: no figure."""
+    """Measured core cycles of a call, or of a board of an array, including call and return; None if not measured."""
 
     name: str
     isa: str
@@ -109,7 +112,7 @@ class Cycles(NamedTuple):
 
 
 class Session(Struct, frozen=True, forbid_unknown_fields=True):
-    """One run of measurements; `processor` is its name for `setwise cost --cpu`."""
+    """One run of measurements. `processor` is the processor's name for `setwise cost --cpu`."""
 
     processor: str
     machine: str
@@ -119,9 +122,12 @@ class Session(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Measurements(Struct, frozen=True, forbid_unknown_fields=True):
-    """All of it; rows are lists, in the order of their fields. A `digest` begins the SHA-256 of a kernel's image.
+    """The content of the file of measurements.
 
-    `shortest` has, by compiler, set and routine, the number of instructions and the kind of source.
+    Rows are lists in the order of their fields.
+
+    A `digest` is the start of the SHA-256 of a kernel's image. `shortest` holds the number of instructions and the
+    kind of source, by compiler, instruction set and routine.
     """
 
     sessions: list[Session] = []
@@ -129,19 +135,19 @@ class Measurements(Struct, frozen=True, forbid_unknown_fields=True):
     shortest: dict[str, dict[str, dict[str, tuple[int, str]]]] = {}
 
     def cycles(self, key: Key, processor: str) -> Cycles | None:
-        """Return what was measured of a kernel on a processor, in the first session that has it."""
+        """Return the measured cycles of a kernel on a processor from the first session that has them, or None."""
         rows = (row for session in self.sessions if session.processor == processor for row in session.cycles)
         return next((row for row in rows if row[:3] == key), None)
 
     def of(self, figures: Figures) -> Measurements:
-        """Return the same without the rows of other bytes than the kernels have."""
+        """Return the measurements without rows whose digest is not that of the current kernel."""
         held = {(*key, kernel.digest) for key, kernel in figures.items()}
         fresh = [altered(each, cycles=[row for row in each.cycles if row[:4] in held]) for each in self.sessions]
         return altered(self, sessions=fresh)
 
 
 def shortest_of(compiler: Compiler, isa: str) -> dict[str, tuple[int, str]]:
-    """Return by routine the length and the kind of source of the shortest code that a compiler makes of our C."""
+    """Return the length and the kind of source of the shortest code that a compiler makes of our C, by routine."""
     names = [name for name, routine in catalogue().items() if isa in routine.isas and not routine.contract.elements]
     found: dict[str, tuple[int, str]] = {}
     for made in compile_all(names, isa, using=(compiler,)):
@@ -152,10 +158,10 @@ def shortest_of(compiler: Compiler, isa: str) -> dict[str, tuple[int, str]]:
 
 
 def measure(progress: Callable[[str], None], patience: float) -> Session:
-    """Time TIMED on this processor. ValueError if `setwise cost` has no table of it."""
+    """Time the kernels of TIMED on this processor. Raises ValueError if `setwise cost` has no table for it."""
     here, key = processor_here(), attrgetter("name", "isa", "lanes")
     if here is None:
-        raise ValueError(f"setwise cost has no table of {machine()}: measure on a processor that it has")
+        raise ValueError(f"setwise cost has no table for {machine()}: measure on a processor that it lists")
     made = [api.request(name, isa) for name in TIMED for isa in find(name).isas if not missing(TARGETS[isa])]
     timings = [each for each in api.bench(made, patience=patience, show=progress).timings if isinstance(each, Timing)]
     medians = {(*key(each.measurand), each.measurand.mode): round(each.median, 2) for each in timings}

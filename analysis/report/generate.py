@@ -1,4 +1,4 @@
-"""All files of the reports, made from the kernels and from what was recorded."""
+"""Generation of all report files from kernels and recorded measurements."""
 
 from __future__ import annotations
 
@@ -15,9 +15,11 @@ from setwise.codegen.targets import TARGETS
 
 
 def generate(recorded: Measurements, check: bool, show: Callable[[str], None], note: Callable[[str], None]) -> Files:
-    """Return every file of the reports by its path. All kernels and the compilers' code are made for it.
+    """Return every report file by its path.
 
-    For a check only compilers of the recorded versions run; `note` is called with a line on each other.
+    This compiles all kernels and runs the compilers.
+
+    With `check`, only compilers of the recorded versions run. `note` is called with a line about each other one.
     """
     here = {each.name: each for each in installed() if not check or recorded.compilers.get(each.name) == each.version}
     for name in recorded.compilers.keys() - here.keys():

@@ -1,4 +1,4 @@
-"""The pages of reports/: prose from templates/, figures from kernels and from the recorded file."""
+"""The pages of reports/: text from templates/, figures from kernels and from the recorded file."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _which(figures: Figures, recorded: Measurements) -> str:
 
 
 def _cycles(kernel: KernelFigures, recorded: Measurements, on: str) -> tuple[str, str, str, str]:
-    """Return latency and throughput of a kernel on a processor, each at least and as measured."""
+    """Return a kernel's latency and throughput on a processor, each as a lower bound and as measured."""
     latency, throughput = kernel.bounds.get(on, (None, None))
     cycles = recorded.cycles((kernel.name, kernel.isa, kernel.lanes), on)
     measured = (cycles.latency, cycles.throughput) if cycles else (None, None)
@@ -93,7 +93,7 @@ def _cycles(kernel: KernelFigures, recorded: Measurements, on: str) -> tuple[str
 
 
 def _titled(kernel: KernelFigures) -> tuple[str, str]:
-    """Return the first two cells of a line."""
+    """Return the first two cells of a row."""
     return f"`{kernel.name}`", _with_lanes(kernel.isa, kernel.lanes)
 
 
@@ -102,7 +102,7 @@ def _with_lanes(isa: str, lanes: int) -> str:
 
 
 def _verdict(figures: Figures) -> str:
-    """Return dumb7 beside Kogge-Stone: ranges over directions and processors, and how often the latter takes less."""
+    """Return the comparison of dumb7 with Kogge-Stone: ranges over directions and processors, and counts of wins."""
     lines = []
     for scope, ways in (("one direction", [way.name for way in DIR8]), ("all eight", ["queen"])):
         groups: dict[tuple[str, int], list[tuple[KernelFigures, KernelFigures]]] = {}
@@ -146,19 +146,22 @@ def _comparison(figures: Figures) -> str:
 
 
 def _split(kernel: KernelFigures | None) -> str:
-    """Return moves + operations, and the number of other instructions if there are any."""
+    """Return moves + operations, followed by the number of other instructions if there are any."""
     rest = kernel.counts.instructions - kernel.counts.moves - kernel.counts.operations if kernel else 0
     return f"{kernel.counts.moves} + {kernel.counts.operations}" + (f" + {rest}" if rest else "") if kernel else "-"
 
 
 def _total(kernel: KernelFigures | None) -> str:
-    """Return all instructions, of arrays a board, else with the moves in brackets."""
+    """Return the number of instructions, for arrays a board, else with the moves in brackets."""
     moves = kernel.counts.moves if kernel and not kernel.arrays else 0
     return figure(kernel.length if kernel else None) + (f" ({moves})" if moves else "")
 
 
 def _totals(figures: Figures, names: Sequence[str]) -> str:
-    """Return a line a routine and a column an instruction set, with another where fewer lanes have other counts."""
+    """Return a table with a row a routine and a column an instruction set.
+
+    A number of lanes gets a column of its own if its counts differ.
+    """
     columns: dict[str, list[str]] = {}
     for isa in ISAS:
         usual = [_total(figures.usual(isa, name)) for name in names]
@@ -200,7 +203,7 @@ def _compilers(figures: Figures, recorded: Measurements) -> str:
 
 
 def _won(pairs: Iterable[Pair]) -> tuple[int, int, int]:
-    """Return how often ours is shorter, as long, longer."""
+    """Return how often our code is shorter, equally long and longer."""
     more = [ours.counts.instructions - theirs[0] for ours, theirs in pairs]
     return sum(each < 0 for each in more), more.count(0), sum(each > 0 for each in more)
 
@@ -217,7 +220,7 @@ def _costs(figures: Figures) -> str:
 
 
 def _measurements(figures: Figures, recorded: Measurements) -> str:
-    """Return a section a session: measured cycles beside lower bounds."""
+    """Return a section for each session: measured cycles beside lower bounds."""
     sections = []
     for session in recorded.sessions:
         lines, here = [], Measurements([session])
@@ -230,12 +233,12 @@ def _measurements(figures: Figures, recorded: Measurements) -> str:
 
 
 def page(template: str, /, **fields: object) -> str:
-    """Return the page of a file in templates/ with its fields filled in."""
+    """Return the page of a template with its fields filled in."""
     return (files(__package__) / "templates" / template).read_text(encoding="utf-8").format(**fields)
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]], left: int = 2) -> str:
-    """Return a Markdown table; the first `left` columns are aligned left, the others right."""
+    """Return a Markdown table. The first `left` columns are left-aligned, the others right-aligned."""
     lines = [head, [":--" if at < left else "--:" for at in range(len(head))], *rows]
     cells = ((str(cell).replace("|", "\\|") for cell in line) for line in lines)
     return "\n".join(f"| {' | '.join(line)} |" for line in cells)
@@ -247,6 +250,6 @@ def figure(value: float | None) -> str:
 
 
 def span(values: Iterable[float]) -> str:
-    """Return the least and the greatest of some numbers, or one number if they are equal."""
+    """Return the minimum and maximum of some numbers, or one number if they are equal."""
     least, *_, most = map(figure, sorted([*values] * 2))
     return least if least == most else f"{least} to {most}"

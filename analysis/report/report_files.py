@@ -1,4 +1,4 @@
-"""Report files on disk: read, written each as a whole, or compared with what they should be."""
+"""Report files: reading, atomic writing, and comparison with the generated texts."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from setwise.analysis.report.figures import Measurements
 from setwise.codegen.files import put, told_content
 
 PATH, _MOST_BYTES = "data/measurements.json", 1 << 26
-Files = Mapping[str, str]  # texts by paths relative to the folder, with / between their parts
+Files = Mapping[str, str]  # texts by paths relative to the folder, with / as separator
 _SHOWN = 100  # characters of a line
 
 
 def read(folder: Path) -> Measurements:
-    """Return the records of a reports folder. ValueError if the file is damaged."""
+    """Return the recorded measurements of a reports folder. Raises ValueError if the file is damaged."""
     path, remedy = folder / PATH, "restore it from the repository"
     if not path.exists():
         return Measurements()
@@ -32,19 +32,21 @@ def read(folder: Path) -> Measurements:
 
 
 def text(recorded: Measurements) -> str:
-    """Return the file's text, with a row a line."""
+    """Return the text of the file of measurements, with one row a line."""
     indented = json.dumps(msgspec.to_builtins(recorded), indent=1)
     return re.sub(r"\[[^][{}]*\]", lambda row: re.sub(r"\n +", " ", row[0]), indented) + "\n"
 
 
 def write(folder: Path, files: Files) -> None:
-    """Write the files, each as a whole, with the mode of the one before. ValueError if that fails.
+    """Write the files, each atomically and with the mode of the previous one.
 
-    Nothing is written over a file that is no report: the folder has measurements, and its pages say who made them.
+    Raises ValueError if that fails.
+
+    A file that is not a report is never overwritten: the folder must have measurements, and each page its footer.
     """
     for path in (folder / name for name in files if os.path.lexists(folder / name)):
         if not (folder / PATH).is_file() or not _is_report(path):
-            raise ValueError(f"{path} is not written by setwise report: give another folder, or move it away")
+            raise ValueError(f"{path} was not written by setwise report: give another folder, or move the file away")
     try:
         for name, text in files.items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -61,11 +63,11 @@ def _is_report(path: Path) -> bool:
 
 
 def differences(folder: Path, wanted: Files) -> Iterator[str]:
-    """Yield a line for each file that is missing, differs, or is in data/ or pictures/ though nothing makes it."""
+    """Yield a line for each file that is missing, differs, or is in data/ or pictures/ without being generated."""
     for name, text in wanted.items():
         there = (folder / name).read_text(encoding="utf-8") if (folder / name).is_file() else None
         if there is None:
-            yield f"{name}: is missing"
+            yield f"{name}: missing"
         elif there != text:
             pairs = enumerate(zip_longest(there.splitlines(), text.splitlines(), fillvalue="no line"), 1)
             line, (old, new) = next(((at, pair) for at, pair in pairs if pair[0] != pair[1]), (0, ("", "")))
@@ -74,4 +76,4 @@ def differences(folder: Path, wanted: Files) -> Iterator[str]:
             yield f"{name}, line {line}: {old[at : at + _SHOWN]!r} should be {new[at : at + _SHOWN]!r}"
     for path in sorted(path for part in ("data", "pictures") for path in (folder / part).glob("*")):
         if path.relative_to(folder).as_posix() not in wanted:
-            yield f"{path.relative_to(folder).as_posix()}: nothing makes this file"
+            yield f"{path.relative_to(folder).as_posix()}: not a generated file"

@@ -38,7 +38,7 @@ def test_missing_files_and_files_that_nothing_makes_differ(tmp_path: Path) -> No
     (tmp_path / "README.md").unlink()
     (tmp_path / "pictures" / "stale.svg").write_text("<svg/>", encoding="utf-8")
     said = sorted(differences(tmp_path, FILES))
-    assert said == ["README.md: is missing", "pictures/stale.svg: nothing makes this file"]
+    assert said == ["README.md: missing", "pictures/stale.svg: not a generated file"]
 
 
 def test_a_file_that_cannot_be_written_is_one_line_and_none_is_half_written(tmp_path: Path) -> None:
@@ -47,7 +47,7 @@ def test_a_file_that_cannot_be_written_is_one_line_and_none_is_half_written(tmp_
         write(tmp_path / "file" / "reports", FILES)
     assert "\n" not in str(raised.value)
     (tmp_path / "README.md").mkdir()
-    with pytest.raises(ValueError, match=r"README\.md is not written by setwise report"):
+    with pytest.raises(ValueError, match=r"README\.md was not written by setwise report"):
         write(tmp_path, FILES)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["README.md", "file"]
 
@@ -57,7 +57,7 @@ def test_what_it_did_not_write_is_left_alone(name: str, tmp_path: Path) -> None:
     path = tmp_path / name
     path.parent.mkdir(exist_ok=True)
     path.write_text("mine", encoding="utf-8")
-    with pytest.raises(ValueError, match="is not written by setwise report: give another folder"):
+    with pytest.raises(ValueError, match="was not written by setwise report: give another folder"):
         write(tmp_path, FILES)
     assert path.read_text("utf-8") == "mine"
     assert [each for each in tmp_path.rglob("*") if each.is_file()] == [path]
