@@ -1,1 +1,1 @@
-"""The atlas of kernels: its data, for the page of the site that shows them. `make docs` writes it."""
+"""The data of the kernel atlas, a page of the site. `make docs` writes it."""

@@ -1,4 +1,4 @@
-"""`python -m setwise.analysis.atlas DIR [NAME...]` writes the data of these routines, or of all; `make docs` does."""
+"""`python -m setwise.analysis.atlas DIR [NAME...]` writes the atlas data of these routines, by default of all."""
 
 import sys
 from pathlib import Path
@@ -8,10 +8,10 @@ from setwise.analysis.bench.compilers import CompilerError
 
 
 def main(words: list[str]) -> int:
-    """Write what is asked for; 2, and a line that says why, where that cannot be done."""
+    """Write the data. Return 2 after a line with the reason if that fails."""
     try:
         if not words:
-            raise ValueError("give the folder to write to, and names of routines if you do not want all")
+            raise ValueError("give the folder to write to, and optionally names of routines (default: all)")
         write(Path(words[0]), words[1:])
     except (ValueError, OSError, CompilerError) as error:
         print(f"atlas: {error}", file=sys.stderr)

@@ -1,6 +1,6 @@
-"""What the atlas says of a routine: its kernels with the lines that they come from, counts, cycles, proofs, compilers.
+"""The atlas data of a routine: its kernels with their source lines, counts, cycles, proofs, and compilers' code.
 
-All figures are read off bytes, by the rooms that commands ask: nothing is worked out here.
+All figures come from the same modules as those of the commands.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from setwise.codegen.targets.table import Refused
 
 CONVENTIONS = ("sysv", "win64")
 _PROOF = 30.0
-"""Seconds that a proof may take: on a quiet core none takes more than a few."""
+"""The time limit of a proof in seconds. On an idle core every proof takes a few seconds at most."""
 
 Row = dict[str, Any]
 
@@ -51,7 +51,7 @@ def content(routine: Routine, compiled: Sequence[Compiled] = ()) -> Row:
 
 
 def entry(routine: Routine, shown: Row) -> Row:
-    """The routine in the list of all: what it takes and gives, and which of its kernels there are."""
+    """Return a routine's entry in the index: its interface, and the list of its kernels."""
     contract = routine.contract
     choice = ("set", "lanes", "convention", "objective")
     return {
@@ -76,7 +76,7 @@ def _parameter(parameter: Parameter) -> Row:
 def _kernels(routine: Routine) -> Iterator[Kernel]:
     """Yield the kernel of each instruction set, number of lanes and convention that can be made.
 
-    For routines on arrays the default number of lanes stands for all, because it does not change the interface.
+    For routines on arrays only the default number of lanes is used, because it does not change the interface.
     """
     most = 1 if routine.contract.elements else None
     for isa in routine.isas:
@@ -109,9 +109,9 @@ def _row(kernel: Kernel, source: SourceLines, prover: Prover | None, compiled: S
 
 
 def _listing(kernel: Kernel, decoded: Sequence[Decoded], source: SourceLines) -> list[Row]:
-    """Each instruction: its text and bytes, the line that made its value, and the instructions that it waits for.
+    """Return a row for each instruction: text, bytes, the source line of its value, and the instructions it depends on.
 
-    `at` is the name of the place where it stands, if code jumps there.
+    `at` is the label before the instruction, if code jumps there.
     """
     rows: list[Row] = []
     place: Row = {}
@@ -129,9 +129,9 @@ def _listing(kernel: Kernel, decoded: Sequence[Decoded], source: SourceLines) ->
 
 
 def reads(decoded: Sequence[Decoded]) -> Iterator[list[int]]:
-    """Of each instruction those before it whose results it reads, in registers, flags and slots of the stack.
+    """Yield for each instruction the earlier ones whose results it reads, in registers, flags and stack slots.
 
-    Jumps are not followed. Where the stack is nobody waits for.
+    Jumps are not followed. Dependences through rsp itself are ignored.
 
     >>> [*reads(decode(bytes.fromhex("48897c2408488b44240848c1e808c3")))]  # stored, fetched, shifted
     [[], [0], [1], []]
@@ -147,7 +147,7 @@ def reads(decoded: Sequence[Decoded]) -> Iterator[list[int]]:
 
 
 def _cycles(binary: Binary, decoded: Sequence[Decoded], on: Processor) -> Row | None:
-    """As `setwise cost` has it; None where the processor has not the instructions, or nobody sees where code jumps."""
+    """Return the costs as `setwise cost` gives them, or None if the processor or the code has no bound."""
     try:
         part = part_of(binary)
         if on.lacking(part.stream):
@@ -161,7 +161,7 @@ def _cycles(binary: Binary, decoded: Sequence[Decoded], on: Processor) -> Row | 
 
 
 def _prover() -> Prover | None:
-    """A prover; None where there is no solver, and nothing is proved."""
+    """Return a prover, or None if no solver is installed."""
     try:
         return Prover()
     except ModuleNotFoundError:
@@ -169,13 +169,15 @@ def _prover() -> Prover | None:
 
 
 def _proof(kernel: Kernel, binary: Binary, prover: Prover | None) -> Row:
-    """How a proof of these bytes ended here; None as status where it takes longer than it may, or there is no solver.
+    """Return the outcome of a proof.
 
-    ValueError where they are refuted.
+    Its status is None without a solver, or if the proof did not succeed in time.
+
+    Raises ValueError if the kernel is refuted.
     """
     certificate = None if prover is None else prover.prove(binary, task_of(kernel), _PROOF)
     if certificate and certificate.status == "refuted":
-        raise ValueError(f"{kernel.name} for {kernel.target.name} is refuted: setwise prove says by what")
+        raise ValueError(f"{kernel.name} for {kernel.target.name} is refuted: setwise prove shows the counterexample")
     if certificate is None or certificate.status == "not proved":
         return {"status": None, "seconds": None, "digest": binary.sha256}
     return {"status": certificate.status, "seconds": round(certificate.seconds, 2), "digest": binary.sha256}
@@ -186,14 +188,14 @@ def _proved(row: Row) -> bool:
 
 
 def _exported(kernel: Kernel, form: str, *, proved: bool) -> str | None:
-    """The text of the one file that an export has; None where the format does not hold the kernel."""
+    """Return the text of an export's only file, or None if the format cannot hold the kernel."""
     name, isa, lanes = kernel.name, kernel.target.name, kernel.layout.lanes
     if form == "javascript" and isa != "x86-64":
         return None
-    asked = None if lanes == widths(kernel.routine, kernel.target)[0] else lanes
+    fewer_lanes = None if lanes == widths(kernel.routine, kernel.target)[0] else lanes
     variants = ((name, isa, kernel.variant),) if kernel.variant else ()
     try:
-        files = files_of(ExportRequest(form, (name,), (isa,), "sysv", proved, asked, variants=variants), [kernel])
+        files = files_of(ExportRequest(form, (name,), (isa,), "sysv", proved, fewer_lanes, variants=variants), [kernel])
     except ValueError:
         return None
     (text,) = files.values()
@@ -201,14 +203,14 @@ def _exported(kernel: Kernel, form: str, *, proved: bool) -> str | None:
 
 
 def _alike(compiled: Compiled, kernel: Kernel) -> bool:
-    """Whether it does the same on as many boards; tables of attacks are no fills."""
+    """Return whether compiled code does the same as the kernel on as many boards, by a fill and not by tables."""
     boards = kernel.routine.boards and not kernel.routine.contract.elements
     lanes = compiled.lanes == kernel.layout.lanes or not boards
     return compiled.isa == kernel.target.name and lanes and not compiled.kind.startswith(FOR_SCALE)
 
 
 def _shortest(compiled: Iterable[Compiled]) -> Iterator[Row]:
-    """The shortest code of each compiler."""
+    """Yield the shortest code of each compiler."""
     shortest: dict[str, Row] = {}
     for each in compiled:
         if each.binary is None:

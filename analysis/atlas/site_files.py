@@ -1,4 +1,7 @@
-"""The atlas's files: scripts that call a function of the page's, for a page from disk may load no other data."""
+"""The atlas's files: scripts that pass data to a function of the page.
+
+A page that is opened from disk may load scripts, but no other data.
+"""
 
 from __future__ import annotations
 
@@ -19,13 +22,15 @@ from setwise.codegen.ir.routine import Routine
 
 
 def write(folder: Path, names: Sequence[str] = ()) -> None:
-    """Write what there is of these routines, or of all, with all cores; nothing where the same setwise has written it.
+    """Write the data of these routines, by default of all, on all cores.
 
-    The index comes last: what it begins with says what all of it was made of. ValueError for a name that there is not.
+    Skip data that this setwise already wrote.
+
+    The index is written last; its first line is a digest of all inputs. Raises ValueError for an unknown name.
     """
     routines = chosen(names)
     if own := next((each.name for each in routines if each.name not in catalogue()), None):
-        raise ValueError(f"{own} is none of the catalogue's routines, of which the atlas is")
+        raise ValueError(f"{own} is not in the catalogue: the atlas shows only its routines")
     index, made_of = folder / "index.js", _made_of(routines)
     if index.exists() and index.read_text("ascii").startswith(made_of):
         return
@@ -36,7 +41,7 @@ def write(folder: Path, names: Sequence[str] = ()) -> None:
     entries: list[Row] = []
     with Workers() as workers:
         compiled = [*_compiled(routines, workers)]
-        # The largest first, so that no core is left with one at the end.
+        # The largest first, so that the cores finish at about the same time.
         routines.sort(key=lambda routine: (len(routine.contract.direction) != 0, -len(routine.descriptions)))
         tasks = [
             workers.submit(write_one, folder / "data", each.name, [one for one in compiled if one.routine == each.name])
@@ -52,7 +57,7 @@ def write(folder: Path, names: Sequence[str] = ()) -> None:
 
 
 def write_one(folder: Path, name: str, compiled: Sequence[Compiled]) -> Row:
-    """Write what there is of a routine; what stands of it in the index."""
+    """Write the data of a routine and return its index entry."""
     routine = find(name)
     shown = content(routine, compiled)
     (folder / f"{name}.js").write_text(f"setwiseAtlas.routine({_json(shown)})\n", "ascii")
@@ -60,15 +65,15 @@ def write_one(folder: Path, name: str, compiled: Sequence[Compiled]) -> Row:
 
 
 def _made_of(routines: Sequence[Routine]) -> str:
-    """A comment that is the same where all that the data comes from is."""
-    told = sha256(digest().encode())
+    """Return a comment with a digest of everything that the data depends on."""
+    hashed = sha256(digest().encode())
     for name in (*(each.name for each in routines), *(compiler.version for compiler in installed())):
-        told.update(f"{name}\n".encode())
-    return f"// {told.hexdigest()}\n"
+        hashed.update(f"{name}\n".encode())
+    return f"// {hashed.hexdigest()}\n"
 
 
 def _compiled(routines: Sequence[Routine], workers: Workers) -> Iterator[Compiled]:
-    """What compilers make of the routines, for each instruction set."""
+    """Yield the compilers' code for the routines, for each instruction set."""
     names = [routine.name for routine in routines]
     isas = dict.fromkeys(isa for routine in routines for isa in routine.isas)
     tasks = [workers.submit(compile_all, names, isa) for isa in isas]
@@ -76,5 +81,5 @@ def _compiled(routines: Sequence[Routine], workers: Workers) -> Iterator[Compile
 
 
 def _json(value: object) -> str:
-    """As a script may hold it: ASCII, and nothing that ends the element that it stands in."""
+    """Return JSON that is safe in a script: ASCII, without a sequence that ends the script element."""
     return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")

@@ -1,4 +1,4 @@
-"""The description of a routine as its file has it: the functions whose lines made the code of its kernels."""
+"""The source text of a routine's description: the functions whose lines produced its kernels' instructions."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ _ROOT = Path(__file__).parents[2]
 
 @dataclass(frozen=True)
 class SourceLines:
-    """Lines of one file or of several, those of each behind a line with its name."""
+    """Lines of one or several files; the lines of each further file follow a line with its name."""
 
     places: tuple[Line, ...]
-    """Of each line its file and number; number 0 is the file's name, and a line between two functions."""
+    """The file and number of each line. Number 0 marks a line with a file's name, or a blank line between functions."""
 
     @property
     def index(self) -> dict[Line, int]:
-        """Where each line stands."""
+        """The position of each line."""
         return {place: at for at, place in enumerate(self.places) if place.number}
 
     def as_dict(self) -> dict[str, object]:
-        """For JSON: the first file and line; of all lines the text, and the number or None."""
+        """Return the lines for JSON: the first file and line number, and the text and number (or None) of all lines."""
         first = next((place for place in self.places if place.number), Line("", 1))
         texts = [linecache.getline(*place).rstrip("\n") if place.number else place.file for place in self.places]
         numbers = [place.number or None for place in self.places]
@@ -34,7 +34,7 @@ class SourceLines:
 
 
 def source_of(lines: Iterable[Line]) -> SourceLines:
-    """The functions that hold these lines, file by file."""
+    """Return the functions that contain these lines, file by file."""
     spans: dict[str, set[range]] = {}
     for line in lines:
         spans.setdefault(line.file, set()).add(_span(line))
@@ -48,7 +48,7 @@ def source_of(lines: Iterable[Line]) -> SourceLines:
 
 
 def _span(line: Line) -> range:
-    """The numbers of the lines of the outermost function around it, of a class its method; else of itself."""
+    """Return the line numbers of the function or method around a line, or of the line alone if there is none."""
     for function in _functions(line.file):
         if line.number in function:
             return function
@@ -68,6 +68,6 @@ def _functions(file: str) -> tuple[range, ...]:
 
 
 def _named(file: str) -> str:
-    """A file of ours as it is called in the repository, another by its name alone."""
+    """Return the path of one of our files within the repository, or the name of another file."""
     path = Path(file)
     return path.relative_to(_ROOT).as_posix() if path.is_relative_to(_ROOT) else path.name
