@@ -5,8 +5,8 @@
 >>> hex(south(1 << 28, 0xFFFF_FFFF_FFFF_FFFF))  # sliders on e4, all squares empty
 '0x101010'
 
-A routine of your own is a function with annotations. Its object has what the command `setwise` has, as methods, and
-`setwise prove mine.py:knight_attacks` finds it in its file; to ask for one is to run that file.
+A routine of your own is a function with annotations. Its methods are the subcommands of `setwise`. On the command
+line it is named by its file, as in `setwise prove mine.py:knight_attacks`, which executes that file.
 
 >>> from setwise import EAST, NORT, SOUT, WEST, Board
 >>> @setwise.routine
@@ -25,7 +25,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # each is named `as` itself, by which type checkers know that it is public
+if TYPE_CHECKING:  # `X as X` tells type checkers that a name is public
     # isort: off
     from setwise.analysis.semantics.words import Word as Word
     from setwise.analysis.spec import raywalk
@@ -97,7 +97,7 @@ if TYPE_CHECKING:  # each is named `as` itself, by which type checkers know that
 
 __version__: str
 
-_ROOMS = {
+_MODULES = {
     "setwise.analysis.semantics.words": "Word",
     "setwise.codegen.board": (
         "ALL BISHOP DIR8 EAST FILE_A FILE_B FILE_C FILE_D FILE_E FILE_F FILE_G FILE_H NOEA NORT NOT_A NOT_H "
@@ -115,7 +115,7 @@ _ROOMS = {
     "setwise.own": "OneDirection OwnRoutine routine",
     "setwise.shown": "Table Text show",
 }
-"""Where the names are defined that are loaded when they are asked for."""
+"""The public names by the modules that define them, which are imported on first use."""
 
 
 def kernel(
@@ -128,18 +128,19 @@ def kernel(
     cpu: str | None = None,
     checked: bool = False,
 ) -> KernelFunction:
-    """The routine of that name as a function on integers and on NumPy's arrays of uint64.
+    """Return the routine of that name as a function on integers and on NumPy arrays of uint64.
 
-    It is made and run as machine code of this processor. Boards are integers from 0 to 2**64 - 1, a1 = bit 0, h8 = bit
-    63 unless the routine numbers squares otherwise; parameters and results are the routine's, and help() of the
-    function names them. Without `isa` it is the best instruction set that this processor has, without `abi` the
-    convention of this platform's C; both give the same results. `for_` "latency" or "throughput" takes the variant that
-    is the fastest by timings and bounds, on `cpu` where one is named; without `isa`, of all that this processor has.
-    Callers keep to the routine's requirements, which help() of the function names; with `checked` each call that does
-    not is a ValueError. Any number of threads may call the function. It can be pickled: the pickle holds these
-    arguments, of `for_` what was chosen, and who reads it makes the function anew for his processor.
-    Raises ValueError for names that there are not, setwise.codegen.run.executable.NotRunnable where the processor lacks
-    what the code needs.
+    The function runs machine code. Boards are integers from 0 to 2**64 - 1, a1 = bit 0, h8 = bit 63, unless the
+    routine numbers squares otherwise. Parameters and results are the routine's; help() of the function lists them. The
+    default of `isa` is the best instruction set of this processor; that of `abi` is the convention of this platform's
+    C. Neither changes the results. `for_` "latency" or "throughput" selects the fastest variant by timings and bounds,
+    on `cpu` if given; without `isa`, among all instruction sets of this processor.
+
+    The caller must meet the routine's requirements, which help() of the function lists. With `checked`, a call that
+    violates them raises ValueError. Any number of threads may call the function. It can be pickled: the pickle holds
+    these arguments and the variant chosen by `for_`, and unpickling compiles the function for the processor at hand.
+    Raises ValueError for an unknown name, and setwise.codegen.run.executable.NotRunnable if the processor lacks an
+    instruction set.
     """
     from setwise.codegen.catalogue import find
     from setwise.own import made
@@ -148,21 +149,21 @@ def kernel(
 
 
 def __getattr__(name: str) -> object:
-    """What is asked for by that name: who imports one module of the package waits for no other."""
+    """Import a public name on first use, so that importing the package stays fast."""
     if name == "__version__":
         from setwise.codegen.version import version
 
         return version()
-    rooms = {"fills": "setwise.codegen.fills", "spec": "setwise.analysis.spec.raywalk"}
-    if name in rooms:
-        return import_module(rooms[name])
-    for room, names in _ROOMS.items():
+    modules = {"fills": "setwise.codegen.fills", "spec": "setwise.analysis.spec.raywalk"}
+    if name in modules:
+        return import_module(modules[name])
+    for module, names in _MODULES.items():
         if name in names.split():
-            return getattr(import_module(room), name)
+            return getattr(import_module(module), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-__all__ = sorted(("__version__", "fills", "kernel", "spec", *" ".join(_ROOMS.values()).split()))
+__all__ = sorted(("__version__", "fills", "kernel", "spec", *" ".join(_MODULES.values()).split()))
 
 
 def __dir__() -> list[str]:

@@ -1,4 +1,4 @@
-"""Kernels as functions, with what the command line does with them as methods."""
+"""Kernels as functions, with the subcommands of `setwise` as methods."""
 
 from __future__ import annotations
 
@@ -19,9 +19,11 @@ if TYPE_CHECKING:
 
 
 class KernelFunction(Function):
-    """A function of `setwise.kernel`: a call runs the machine code, as `setwise.Function` says.
+    """The function that `setwise.kernel` returns.
 
-    The methods are about these bytes. Refusals are ValueError in one line.
+    A call runs the machine code, as described for `setwise.Function`.
+
+    The methods concern these bytes. A refusal is a ValueError with a one-line message.
 
     >>> import setwise
     >>> north = setwise.kernel("kogge-stone.attacks.nort", "bmi2")
@@ -31,12 +33,12 @@ class KernelFunction(Function):
 
     @property
     def request(self) -> Request:
-        """All that determines the kernel."""
+        """The request that determines the kernel."""
         of = self.kernel
         return Request(of.routine, of.target.name, of.convention.name, self.recipe[3], of.variant)
 
     def listing(self, syntax: str = "nasm", *, endbr64: bool = False) -> Text:
-        """Return the assembly source: for nasm, gas, att, masm or go."""
+        """Return the assembly source in the syntax nasm, gas, att, masm or go."""
         return Text(api.listing(self.request, syntax, endbr64=endbr64))
 
     def count(self) -> dict[str, Any]:
@@ -44,21 +46,21 @@ class KernelFunction(Function):
         return counted(self.request)
 
     def cost(self, cpu: str | None = None) -> Table:
-        """Return lower bounds on its cycles: a row a processor, `latency` and `bound` among its keys."""
+        """Return lower bounds on the cycles: one row a processor, with `latency` and `bound` among its keys."""
         return costed(self.request, cpu)
 
     def check(self, on: str | None = None, *, quick: bool = False) -> Table:
-        """Run it against its specification, here or on the emulated processor `on`. Needs NumPy."""
+        """Run the kernel and compare it with its specification, here or on the emulated processor `on`. Needs NumPy."""
         return checked([self.request], on, quick)
 
     def prove(self, time_limit: float = 60.0) -> Table:
-        """Prove its bytes right for all inputs; a refuted one has a `counterexample`. Needs bitwuzla."""
+        """Prove the kernel's bytes right for all inputs. A refuted row has a `counterexample`. Needs bitwuzla."""
         return proved([self.request], time_limit)
 
     def bench(
         self, mode: str | None = None, beside: str | None = None, boards: int = 512, patience: float = 30.0
     ) -> Table:
-        """Time it on this processor, in core cycles: a row a way of calling, `median` among its keys."""
+        """Time the kernel on this processor in core cycles: one row a kind of call, with `median` among its keys."""
         return timed([self.request], mode, beside, boards, patience)
 
 
@@ -75,35 +77,35 @@ def costed(request: Request, cpu: str | None) -> Table:
 
 
 def checked(requests: Sequence[Request], on: str | None, quick: bool) -> Table:
-    """Return how the checks of kernels ended as a table."""
+    """Return the outcomes of checks as a table."""
     rows = [each.row for each in api.check(requests, quick=quick, on=on)]
     return Table(rows, ("name", "isa", "lanes", "abi", "cases", "status", "on", "reason"))
 
 
 def proved(requests: Sequence[Request], time_limit: float) -> Table:
-    """Return how the proofs of kernels ended as a table."""
+    """Return the outcomes of proofs as a table."""
     rows = [each.row for each in api.prove(requests, time_limit=time_limit)]
     return Table(rows, ("name", "isa", "lanes", "abi", "status", "seconds", "reason"))
 
 
 def timed(requests: Sequence[Request], mode: str | None, beside: str | None, boards: int, patience: float) -> Table:
-    """Return the timings of kernels as a table; `mode` and `beside` are lists with commas."""
+    """Return the timings of kernels as a table; `mode` and `beside` are comma-separated lists."""
     modes, compilers = (given.split(",") if given else None for given in (mode, beside))
     result = api.bench(requests, modes or MODES, beside=compilers or (), boards=boards, patience=patience)
     return Table(result.rows, ("name", "isa", "maker", "mode", "unit", "median", "p10"))
 
 
 class CheckedFunction(KernelFunction):
-    """A function that raises ValueError, and runs nothing, if a call does not meet the requirements of its routine."""
+    """A function that checks its routine's requirements on every call, and raises ValueError if they are not met."""
 
-    checks = "What is required is checked on every call."
+    checks = "Every call checks the requirements."
 
     def __init__(self, kernel: Kernel, recipe: Recipe) -> None:
         super().__init__(kernel, recipe)
         self._task = task_of(kernel)
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
-        """Check the arguments, and run the machine code: see the class."""
+        """Check the arguments, then run the machine code."""
         options = self._chosen(named)
         given = self._bound(arguments, named)
         given = tuple(map(self._number, self._parameters, given))
@@ -113,16 +115,16 @@ class CheckedFunction(KernelFunction):
         ]
         for required, kept in self._kept(words):
             if not kept:
-                raise ValueError(f"{self.kernel.name} requires {required}: this call does not keep to that")
+                raise ValueError(f"{self.kernel.name} requires {required}: this call violates it")
         return super().__call__(*given, **options)
 
     def _kept(self, words: Sequence[Any]) -> Iterator[tuple[str, bool]]:
-        """What is required, and whether all boards keep to it."""
+        """Yield each requirement, and whether all boards meet it."""
         if all(isinstance(word, int) for word in words):
             yield from conditions(self._task, Integers(), words)
             return
         if any(getattr(word, "dtype", "uint64") != "uint64" for word in words):
-            return  # what is of another type is refused where it is taken
+            return  # the call itself refuses other types
         import numpy as np
 
         from setwise.analysis.semantics.columns import Columns
@@ -130,6 +132,6 @@ class CheckedFunction(KernelFunction):
         columns = [word if isinstance(word, int) else np.asarray(word, np.uint64) for word in words]
         try:
             yield from [(required, bool(np.all(kept))) for required, kept in conditions(self._task, Columns(), columns)]
-        except TaskError:  # a requirement that branches is asked board by board
+        except TaskError:  # a requirement that branches is evaluated board by board
             for row in zip(*(column.ravel().tolist() for column in np.broadcast_arrays(*columns)), strict=True):
                 yield from conditions(self._task, Integers(), row)

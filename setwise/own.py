@@ -1,4 +1,4 @@
-"""The object that `setwise.routine` makes of a function: what the command line does with its routine."""
+"""The object that `setwise.routine` returns, with the subcommands of `setwise` as methods."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 def made(
     routine: Routine, isa: str | None, abi: str | None, lanes: int | None, for_: str, cpu: str | None, checked: bool
 ) -> KernelFunction:
-    """Return the function of a routine, as `setwise.kernel` makes it."""
+    """Return the function of a routine for `setwise.kernel`."""
     variant = ""
     if for_ != "size":
         from setwise.analysis.bench.choice import fastest
@@ -34,21 +34,24 @@ def made(
 
 
 class Methods(ABC):
-    """The methods of routines; arguments are the options of the command line, by their names.
+    """The methods of routines.
 
-    `listing`, `count`, `cost`, `kernel` and a call are of one routine: of several, one for each direction, take one
-    first, as in fill["nort"]. The others are of all of them. `for_` is --for. Refusals are ValueError in one line.
+    Their arguments are the options of the command line by name.
+
+    `listing`, `count`, `cost`, `kernel` and a call concern one routine. If there is one for each direction, select it
+    first, as in fill["nort"]. The other methods concern all of them. `for_` is --for. A refusal is a ValueError with a
+    one-line message.
     """
 
     @property
     @abstractmethod
     def routines(self) -> tuple[Routine, ...]:
-        """All routines that are meant."""
+        """All routines of the object."""
 
     @property
     @abstractmethod
     def routine(self) -> Routine:
-        """The routine; ValueError where there is one for each direction."""
+        """The only routine; ValueError if there is one for each direction."""
 
     def kernel(
         self,
@@ -60,9 +63,9 @@ class Methods(ABC):
         cpu: str | None = None,
         checked: bool = False,
     ) -> KernelFunction:
-        """The routine as a function on integers, made once: machine code, by default of the best set that runs here.
+        """Return the routine as a function of machine code, by default for the best instruction set of this processor.
 
-        `for_`, `cpu` and `checked` are as `setwise.kernel` has them.
+        It is made once. `for_`, `cpu` and `checked` are those of `setwise.kernel`.
         """
         kernels: dict[object, KernelFunction] = self.__dict__.setdefault("_kernels", {})
         key = isa, abi, lanes, for_, cpu, checked
@@ -74,7 +77,7 @@ class Methods(ABC):
         return api.request(self.routine, isa, abi, lanes, for_=for_, cpu=cpu)
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
-        """Run the machine code on integers, NumPy arrays or sequences of integers, as `setwise.Function` says."""
+        """Run the machine code on integers, NumPy arrays or sequences of integers, as `setwise.Function` describes."""
         return self.kernel()(*arguments, **named)
 
     def listing(
@@ -88,7 +91,7 @@ class Methods(ABC):
         for_: str = "size",
         cpu: str | None = None,
     ) -> Text:
-        """The assembly source, as text: for nasm, gas, att, masm or go."""
+        """Return the assembly source in the syntax nasm, gas, att, masm or go."""
         return Text(api.listing(self._request(isa, abi, lanes, for_, cpu), syntax, endbr64=endbr64))
 
     def count(
@@ -100,7 +103,7 @@ class Methods(ABC):
         for_: str = "size",
         cpu: str | None = None,
     ) -> dict[str, Any]:
-        """The instructions by class: a mapping with `instructions`, `moves`, `operations`, `bytes` and more."""
+        """Return the instructions by class: a mapping with `instructions`, `moves`, `operations`, `bytes` and more."""
         return counted(self._request(isa, abi, lanes, for_, cpu))
 
     def cost(
@@ -112,15 +115,17 @@ class Methods(ABC):
         *,
         for_: str = "size",
     ) -> Table:
-        """Lower bounds on its cycles: a row a processor, `latency` and `bound` among its keys."""
+        """Return lower bounds on the cycles: one row a processor, with `latency` and `bound` among its keys."""
         return costed(self._request(isa, abi, lanes, for_, cpu), cpu)
 
     def check(
         self, isa: str | None = None, abi: str | None = None, on: str | None = None, *, quick: bool = False
     ) -> Table:
-        """Run it against its specification: a row a kernel, whose `status` is passed, failed or not run.
+        """Run the kernels and compare them with the specification.
 
-        By default for all instruction sets and conventions; `on` names a processor that is emulated. Needs NumPy.
+        A row's `status` is passed, failed or not run.
+
+        By default it covers all instruction sets and conventions; `on` names a processor to emulate. Needs NumPy.
         """
         return checked(api.requests(self.routines, isa, abi), on, quick)
 
@@ -131,9 +136,12 @@ class Methods(ABC):
         abi: str | None = None,
         time_limit: float = 60.0,
     ) -> Table:
-        """Prove its bytes right for all inputs: a row a kernel, whose `status` is proved, refuted or not proved.
+        """Prove the kernels' bytes right for all inputs.
 
-        By default for all instruction sets and conventions. A refuted one has a `counterexample`. Needs bitwuzla.
+        A row's `status` is proved, refuted or not proved.
+
+        By default it covers all instruction sets and conventions. A refuted row has a `counterexample`. Needs
+        bitwuzla.
         """
         return proved(api.requests(self.routines, isa, abi, lanes), time_limit)
 
@@ -150,15 +158,18 @@ class Methods(ABC):
         for_: str = "size",
         cpu: str | None = None,
     ) -> Table:
-        """Time it on this processor, in core cycles: a row a kernel and way of calling, `median` among its keys."""
+        """Time the kernels on this processor in core cycles: one row a kernel and kind of call.
+
+        `median` is among its keys.
+        """
         choose = partial(api.request, abi=abi, lanes=lanes, for_=for_, cpu=cpu)
-        asked = [
+        choices = [
             (routine, own)
             for routine in self.routines
             for own in ((isa,) if isa else routine.isas)
             if isa or lanes in (None, *TARGETS[own].widths)
         ]
-        return timed(list(unrefused(lambda each: choose(*each), asked)), mode, beside, boards, patience)
+        return timed(list(unrefused(lambda each: choose(*each), choices)), mode, beside, boards, patience)
 
     def export(
         self,
@@ -178,10 +189,10 @@ class Methods(ABC):
         for_: str = "size",
         cpu: str | None = None,
     ) -> str:
-        """Write listings, objects or source, proved, into a folder, and say in a line what was written.
+        """Write proved listings, objects or source into a folder, and return a one-line summary.
 
-        `isa` may name several instruction sets, with commas between; `format` is one of nasm, gas, att, masm, go, elf,
-        coff, macho, lib, c, rust and zig.
+        `isa` is a comma-separated list of instruction sets. `format` is nasm, gas, att, masm, go, elf, coff, macho,
+        lib, c, rust or zig.
         """
         return api.export(
             self.routines,
@@ -203,14 +214,14 @@ class Methods(ABC):
 
 
 class OneDirection(Methods):
-    """The routine of one direction, or of a set of them, of a function of a `Ray`."""
+    """The routine for one direction, or for a set of directions, of a function of a `Ray`."""
 
     def __init__(self, routine: Routine) -> None:
         self._routine = routine
 
     @property
     def routines(self) -> tuple[Routine, ...]:
-        """That one."""
+        """The routine as a tuple."""
         return (self._routine,)
 
     @property
@@ -223,24 +234,27 @@ class OneDirection(Methods):
 
 
 class OwnRoutine(Definition, Methods):
-    """A routine of one's own: called, it runs its machine code; its methods are the subcommands of `setwise`.
+    """A user's own routine.
 
-    One that is made of a function of a `Ray` is several: fill["nort"] is that of a direction (noEa east soEa sout soWe
-    west noWe nort), of a set of them (vertical eastward westward rook bishop queen), or any, known when the code runs.
+    A call runs its machine code; its methods are the subcommands of `setwise`.
+
+    A function of a `Ray` yields several routines. fill["nort"] is the one for a direction (noEa east soEa sout soWe
+    west noWe nort), for a set of them (vertical eastward westward rook bishop queen), or for `any`, a direction known
+    at run time.
     """
 
     def __getitem__(self, direction: str) -> OneDirection:
-        """The routine of a direction."""
+        """Return the routine for a direction."""
         if not isinstance(direction, str):
-            raise TypeError(f"{self.name} takes the name of a direction in brackets, such as nort")
+            raise TypeError(f"{self.name} takes a direction's name in brackets, such as 'nort'")
         for routine in self.routines:
             if routine.direction and routine.direction.lower() == direction.lower():
                 return OneDirection(routine)
         names = ", ".join(routine.direction for routine in self.routines if routine.direction)
-        raise KeyError(f"{self.name} has no direction '{direction}': {names or 'it is no function of a Ray'}")
+        raise KeyError(f"{self.name} has no direction '{direction}': {names or 'it is not a function of a Ray'}")
 
     def __iter__(self) -> Iterator[OneDirection]:
-        """The routine, or that of each direction."""
+        """Iterate over the routine, or over the routines for all directions."""
         return map(OneDirection, self.routines)
 
     def __repr__(self) -> str:
@@ -255,10 +269,12 @@ def routine(*, isas: Sequence[str] = ...) -> Callable[[Callable[..., Any]], OwnR
 def routine(
     function: Callable[..., Any] | None = None, /, *, isas: Sequence[str] = ALL_SETS
 ) -> OwnRoutine | Callable[[Callable[..., Any]], OwnRoutine]:
-    """Make a routine of a function: its annotations say what it takes and gives, its first line what it computes.
+    """Make a routine from a function.
 
-    `isas` are the instruction sets that it comes for, by default all that have what it needs. Raises
-    setwise.DescriptionError, one line with its place in the file, for annotations that say too little.
+    Its annotations declare its interface, its docstring's first line describes it.
+
+    `isas` are the instruction sets to support, by default all that support its operations. Raises
+    setwise.DescriptionError, a one-line message with file and line, for incomplete annotations.
 
     >>> import setwise
     >>> @setwise.routine

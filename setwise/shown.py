@@ -1,4 +1,4 @@
-"""Results that show themselves at a prompt."""
+"""Results that display themselves at a Python prompt."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from setwise.codegen.board import parse_board
 
 
 class Text(str):
-    """Text that a prompt shows as it is: a listing, or boards."""
+    """Text that a prompt displays unquoted: a listing, or boards."""
 
     __slots__ = ()
 
@@ -19,7 +19,7 @@ class Text(str):
 
 
 class Table(list[dict[str, Any]]):
-    """Rows; a prompt shows some of their columns, and `fine` sums up how they ended."""
+    """Rows of results, some of whose columns a prompt displays as a table."""
 
     def __init__(self, rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> None:
         super().__init__(map(dict, rows))
@@ -27,7 +27,7 @@ class Table(list[dict[str, Any]]):
 
     @property
     def fine(self) -> bool:
-        """Whether there are rows and every one is proved, or passed."""
+        """Whether there are rows and all of them are proved or passed."""
         return bool(self) and all(row.get("status") in ("proved", "passed") for row in self)
 
     def __repr__(self) -> str:
@@ -37,7 +37,9 @@ class Table(list[dict[str, Any]]):
 
 
 def show(*boards: int | str, **titled: int | str) -> Text:
-    """Boards to look at, by titles or without: integers, squares ("a1,h8") or drawings, as `setwise run` takes them.
+    """Return boards as text, optionally with titles.
+
+    A board is an integer, squares ("a1,h8") or a drawing.
 
     >>> show(king="e1")
     king
@@ -60,5 +62,5 @@ def show(*boards: int | str, **titled: int | str) -> Text:
 def _word(board: int | str) -> int:
     word = parse_board(board) if isinstance(board, str) else index(board)
     if not 0 <= word < 1 << 64:
-        raise ValueError(f"{word} is no board: give a number from 0 to 2**64 - 1")
+        raise ValueError(f"{word} is not a board: give a number from 0 to 2**64 - 1")
     return word

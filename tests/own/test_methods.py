@@ -101,7 +101,7 @@ def test_a_direction_of_several_is_taken_by_its_name() -> None:
             way()
     with pytest.raises(KeyError, match="no direction 'up': noEa, east"):
         flood["up"]
-    with pytest.raises(KeyError, match="no function of a Ray"):
+    with pytest.raises(KeyError, match="not a function of a Ray"):
         two_up["nort"]
 
 
@@ -110,7 +110,7 @@ def test_boards_are_shown_side_by_side() -> None:
     assert shown.splitlines()[0].strip() == "attacks"
     assert sum(line.split().count("1") for line in shown.splitlines()[1:9]) == 1 + ATTACKED.bit_count()
     assert repr(setwise.show("e4")).splitlines()[5] == ". . . . 1 . . ."
-    with pytest.raises(ValueError, match="no board"):
+    with pytest.raises(ValueError, match="not a board"):
         setwise.show(1 << 64)
 
 
