@@ -371,7 +371,7 @@ class Extraction:
             return PAGE
         alignment = section.alignment or 1
         if alignment & (alignment - 1):
-            raise ElfError(f"needs {section.name}, whose alignment is {alignment}, which is no power of 2")
+            raise ElfError(f"needs {section.name}, whose alignment {alignment} is not a power of 2")
         return min(alignment, PAGE)
 
     def _relocate_data(self, section: ElfSection, own: bool) -> None:

@@ -192,7 +192,7 @@ def claims(
     """Yield the claims about the state on return; `expected` holds the results of each lane, None if already proved."""
     arrays = cast(Space, state.memory).arrays
     if arrays is not None:
-        yield Claim("not all boards are done", domain.ne(arrays.frontier, arrays.count, 64))
+        yield Claim("not all boards are processed", domain.ne(arrays.frontier, arrays.count, 64))
     for lane, wanted in enumerate(expected):
         if wanted is None:
             continue

@@ -204,9 +204,9 @@ class Space:
     def _touch(self, arrays: Arrays, pointer: Pointer, bits: int, wanted: Bits) -> int:
         """Record the access to a board and return its distance from the frontier."""
         if bits != 64:
-            raise GapError(f"touches {bits} bits of {arrays.names[pointer.base]}")
+            raise GapError(f"accesses {bits} bits of {arrays.names[pointer.base]}, not a whole board")
         index: Bits = 0 if pointer.index is None else pointer.index
-        far = f"touches {arrays.names[pointer.base]} at an index that is not near the first unfinished board"
+        far = f"accesses {arrays.names[pointer.base]} at an index that is not near the first unfinished board"
         ways = (True, False) if arrays.upward is None else (arrays.upward,)
         words = []
         for upward in ways:

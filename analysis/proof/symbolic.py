@@ -195,7 +195,7 @@ class Explorer:
         if isinstance(condition, int):
             return bool(condition) or not self.possible(path)
         known = any(term is condition or (not isinstance(term, int) and term == condition) for term in path.conditions)
-        about = "what has to hold on a path does not"
+        about = "a required condition fails on a path"
         return known or self._model(path, (self.domain.not_(condition, 1),), about) is None
 
     def model(self, path: Path, *more: Bits) -> Model | None:
@@ -250,7 +250,9 @@ class Explorer:
                 if rounds in (_SUSPECT, _MOST_ROUNDS) and (stop := self._runs_on(way)):
                     return [stop]
                 if rounds > _MOST_ROUNDS:
-                    raise GapError(f"the loop back to {way.offset:#x} is not shown to end within {rounds - 1} rounds")
+                    raise GapError(
+                        f"the loop back to {way.offset:#x} is not shown to end within {rounds - 1} iterations"
+                    )
         return [*forks]
 
     def _jump(self, path: Path, place: Bits) -> Ways | None:
@@ -267,7 +269,7 @@ class Explorer:
         outside = "goes to an address outside its code"
         if isinstance(place, int) or (isinstance(place, Pointer) and place.index is None):
             raise BreachError(outside)
-        what = outside if isinstance(place, Pointer) else "returns elsewhere than to its caller"
+        what = outside if isinstance(place, Pointer) else "returns to an address that is not its caller's"
         address = self.domain.flat(place)
         same = self.domain.eq(address, self.back, 64)
         if self.sure(path, same):

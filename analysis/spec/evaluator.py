@@ -229,8 +229,8 @@ def _needs(value: Value) -> tuple[Value, ...]:
     region = value.region
     if region is None:
         return value.args
-    asked = (region.condition.value,) if region.kind == "when" and region.condition is not None else ()
-    return (*region.inits, *asked, *(() if region.index is None else (region.index,)))
+    condition = (region.condition.value,) if region.kind == "when" and region.condition is not None else ()
+    return (*region.inits, *condition, *(() if region.index is None else (region.index,)))
 
 
 def _either(bit: WordLike, one: WordLike, none: WordLike) -> WordLike:
@@ -303,14 +303,17 @@ def _behind(step: Step, n: int) -> int:
 
 
 def _stepped(word: WordLike, step: Step, n: int) -> WordLike:
-    """Return all squares n steps along a ray; squares that leave the board vanish."""
+    """Return the board shifted by n steps along a ray, without the squares that leave it."""
     distance = n * (step[0] + 8 * step[1])
     staying = word & _behind((-step[0], -step[1]), n)
     return _left(staying, distance) if distance >= 0 else _right(staying, -distance)
 
 
 def _run(word: WordLike, step: Step, n: int) -> WordLike:
-    """Return the squares that end a run: n squares in a row along a ray, preceded by another square of the board."""
+    """Return the squares at the end of n squares in a row along a ray, all in the board.
+
+    The first of them has another square of the 64 behind it.
+    """
     run = word & _behind(step, n)
     for back in range(1, n):
         run = run & _stepped(word, step, back)

@@ -266,7 +266,7 @@ def from_square(piece: str, square: W, free: W, numbers: Sequence[int] = SQUARES
 
 
 def exploded(piece: str, square: W, repeats: W, free: W, numbers: Sequence[int] = SQUARES) -> W:
-    """Return the attacks of a slider on one square, limited to the distance that `repeats` stands for (`FAR`).
+    """Return the attacks of a slider on one square, limited to the distance that `FAR` has for `repeats`.
 
     `repeats` is below 16. A rook on the first rank has all its attacks along that rank.
 

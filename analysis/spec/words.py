@@ -1,4 +1,4 @@
-"""64-bit words of any kind, and the operations that the specification needs besides the operators.
+"""64-bit words of any kind, and the operations on them that the specification uses.
 
 A word may be a Python integer, a NumPy array of uint64 or a 64-bit bit-vector.
 """
