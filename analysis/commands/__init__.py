@@ -1,1 +1,1 @@
-"""The subcommands of `setwise`, one a file; the parser, errors and exit statuses are in main."""
+"""The subcommands of `setwise`, one a module. The parser is in `parser`, errors and exit statuses are in `main`."""

@@ -1,4 +1,4 @@
-"""`setwise bench`: kernels timed on this processor, and beside them what compilers make of C."""
+"""`setwise bench`: core cycles of kernels on this processor, beside compilers' code for the same in C."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from itertools import chain
 from typing import Any
 
 from setwise.analysis import api
-from setwise.analysis.bench.benchmark import machine
-from setwise.analysis.bench.trials import EMPTY, METHOD, NoisyMeasurement, Timing
 from setwise.analysis.commands.arguments import add_json, add_lanes, add_names, add_only_isa
 from setwise.analysis.commands.kernels import add_cpu, add_objective, requested
 from setwise.analysis.commands.tables import print_json, print_table
+from setwise.analysis.bench.benchmark import machine
+from setwise.analysis.bench.trials import EMPTY, METHOD, Refusal, Timing
 from setwise.analysis.parallel import unrefused
 from setwise.analysis.progress import Progress
 from setwise.codegen.catalogue import chosen, find
@@ -37,11 +37,11 @@ USUAL: tuple[tuple[str, str, int | None], ...] = (
     *((f"{family}.attacks.queen", isa, None) for family in ("dumb7", "kogge-stone") for isa in ("x86-64", AVX512.name)),
     *(("sliders.union.batch", isa, None) for isa in ("x86-64", *VECTORS)),
 )
-"""What is timed where nothing is named: routine, instruction set, lanes."""
+"""The default comparisons: routine, instruction set, lanes."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """NAME... and their target; how they are called, what is timed beside them, and --json."""
+    """Add NAME..., the target, the kinds of calls, the comparisons, and --json."""
     add_names(parser, "routines, or patterns; default: the usual comparisons")
     add_only_isa(parser)
     add_lanes(parser)
@@ -51,23 +51,27 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--mode",
         metavar="M,...",
-        help="how calls follow: chained (a result is the next argument), independent, mixed (new arguments each time, "
-        "where these matter); default: all",
+        help="the kinds of calls: chained (each result is the next argument), independent, mixed (new arguments each "
+        "time, if they matter); default: all",
     )
-    parser.add_argument("--beside", metavar="C,...", help="time what these compilers make of C for the same: gcc,clang")
-    parser.add_argument("--variants", action="store_true", help="time all variants that are offered, not only the best")
+    parser.add_argument("--beside", metavar="C,...", help="also time the same in C by these compilers: gcc,clang")
+    parser.add_argument("--variants", action="store_true", help="time all variants, not only the best")
     parser.add_argument("--boards", type=int, default=512, metavar="N", help="the length of arrays (default: 512)")
     parser.add_argument(
-        "--patience", type=float, default=30.0, metavar="S", help="seconds to wait for a quiet moment, five times (30)"
+        "--patience",
+        type=float,
+        default=30.0,
+        metavar="S",
+        help="seconds to wait for an idle processor, up to five times (default: 30)",
     )
     add_json(parser)
 
 
 def run(arguments: Namespace) -> int:
-    """Time kernels and print a table; 1 if one of them has no figure."""
+    """Time kernels and print a table. Return 1 if one of them has no result."""
     if arguments.variants and (arguments.beside or arguments.variant or arguments.objective != "size"):
-        raise ValueError("--variants times all variants: leave --variant, --for and --beside out")
-    requests = list(chain.from_iterable(unrefused(lambda asked: _requests(arguments, *asked), _asked(arguments))))
+        raise ValueError("--variants times all variants: omit --variant, --for and --beside")
+    requests = list(chain.from_iterable(unrefused(lambda choice: _requests(arguments, *choice), _choices(arguments))))
     with Progress() as progress:
         result = api.bench(
             requests,
@@ -92,13 +96,13 @@ def _requests(arguments: Namespace, routine: Routine, isa: str, lanes: int | Non
     return [requested(arguments, routine, isa, lanes)]
 
 
-def _asked(arguments: Namespace) -> Iterator[tuple[Routine, str, int | None]]:
+def _choices(arguments: Namespace) -> Iterator[tuple[Routine, str, int | None]]:
     isa, lanes = arguments.isa, arguments.lanes
     if isa is not None:
         target_named(isa)
     if not arguments.names:
         if isa or lanes:
-            raise ValueError("--isa and --lanes go with names: what is usually timed has its own")
+            raise ValueError("--isa and --lanes need a NAME: the default comparisons have their own")
         yield from ((find(name), usual, shape) for name, usual, shape in USUAL)
         return
     for routine in chosen(arguments.names):
@@ -123,9 +127,9 @@ def _print(rows: Sequence[dict[str, Any]]) -> None:
     print(f"\n{machine()['processor']}")
     print(METHOD)
     if empty:
-        print(f"An empty routine, called the same ways: {min(empty):.2f} to {max(empty):.2f}.")
+        print(f"An empty routine, called in the same ways: {min(empty):.2f} to {max(empty):.2f}.")
     if boards:
-        print(f"Arrays of {max(boards)} boards, each at a line of the cache, all calls on the same ones.")
+        print(f"Arrays of {max(boards)} boards, aligned to cache lines; all calls use the same arrays.")
 
 
 def _shown(key: str, value: Any) -> str:
@@ -136,12 +140,12 @@ def _shown(key: str, value: Any) -> str:
     return f"{value:.2f}" if isinstance(value, float) else str(value)
 
 
-def _complain(timings: Sequence[Timing | NoisyMeasurement]) -> int:
-    """One line on what has no figure; the exit status."""
-    refused = [timing for timing in timings if isinstance(timing, NoisyMeasurement)]
+def _complain(timings: Sequence[Timing | Refusal]) -> int:
+    """Print one line about kernels without a result. Return the exit status."""
+    refused = [timing for timing in timings if isinstance(timing, Refusal)]
     if refused:
         first = f"{refused[0].measurand.title}: {refused[0].reason}"
-        some = f"no figure for {len(refused)} of {len(timings)}, first {first}"
-        remedy = "end other programs, or wait longer with --patience SECONDS"
+        some = f"no result for {len(refused)} of {len(timings)}, first {first}"
+        remedy = "stop other programs, or wait longer with --patience SECONDS"
         print(f"setwise bench: {some}: {remedy}", file=sys.stderr)
     return int(bool(refused))

@@ -1,4 +1,4 @@
-"""`setwise best`: which kernel to use, by objective, among all instruction sets that a processor has."""
+"""`setwise best`: the best kernel for each objective among all instruction sets of a processor."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from setwise.analysis import api
-from setwise.analysis.bench.choice import OBJECTIVES, figures
-from setwise.analysis.bench.here import processor_named
 from setwise.analysis.code.binary import binary_of
 from setwise.analysis.code.count import count
 from setwise.analysis.commands.arguments import add_json, add_names, add_only_isa
 from setwise.analysis.commands.kernels import add_cpu
 from setwise.analysis.commands.tables import print_columns, print_json
 from setwise.analysis.cost.processors import Processor
+from setwise.analysis.bench.choice import OBJECTIVES, figures
+from setwise.analysis.bench.here import processor_named
 from setwise.analysis.text import counted
 from setwise.codegen.catalogue import chosen
 from setwise.codegen.export.banner import command
@@ -25,12 +25,12 @@ EXAMPLES = (
     "setwise best sliders.union --cpu zen4 --for latency",
 )
 _NOTE = """\
-Lower bounds as `setwise cost` has them, of a round where code has a loop. Variants that are listed with a time in
-analysis/bench/choice.py are taken before any bound. `setwise bench NAME --variants` times all of them here."""
+Lower bounds as by `setwise cost`; for a loop, of one iteration. Timings listed in analysis/bench/choice.py take
+precedence over bounds. `setwise bench NAME --variants` times all variants on this processor."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """NAME...; which processor, objective and instruction set; and --json."""
+    """Add NAME..., the processor, the objective, the instruction set, and --json."""
     add_names(parser, needed=True)
     parser.add_argument("--for", dest="objective", metavar="O", help="only this: size, latency or throughput")
     add_cpu(parser)
@@ -40,7 +40,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Choose, and print a table."""
+    """Choose kernels and print a table."""
     objectives = (arguments.objective,) if arguments.objective else OBJECTIVES
     cpu = arguments.cpu or "native"
     found = api.best(chosen(arguments.names), objectives, cpu, arguments.isa, arguments.abi)

@@ -1,4 +1,4 @@
-"""`setwise check`: kernels, or a function of somebody's ELF file, run against the ray-walk."""
+"""`setwise check`: kernels, or a function of an ELF file, run and compared with the ray-walk."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ EXAMPLES = (
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """NAME..., or an object; where they run, and --json."""
+    """Add NAME..., or an object; --on, --quick and --json."""
     add_names(parser, f"{PATTERNS}; default: all")
     add_only_isa(parser)
     add_variant(parser)
@@ -49,13 +49,13 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--quick",
         action="store_true",
-        help="a sixteenth of the lines' cases, a tenth of the random boards, as always in Bochs",
+        help="run a sixteenth of the line cases and a tenth of the random boards (always so in Bochs)",
     )
     add_json(parser)
 
 
 def run(arguments: Namespace) -> int:
-    """Check what is asked for and print how it ended; 1 if one fails."""
+    """Check the given kernels and print the outcomes. Return 1 if one fails."""
     if object_given(arguments):
         return _check_function(arguments)
     requests = api.requests(chosen(arguments.names), arguments.isa, arguments.abi, variant=arguments.variant)
@@ -78,7 +78,7 @@ def _report(kernels: Sequence[CheckedKernel]) -> None:
         if kernel.outcome.mismatch is not None:
             print(f"\n{kernel.request.title} failed: {kernel.outcome.reason}")
             print(drawn(kernel.request.routine.contract, kernel.outcome.mismatch))
-    # Kernels that never came to a case, gathered by the reason.
+    # Kernels without a case, grouped by the reason.
     print_reasons((outcome.status, outcome.reason) for outcome in outcomes if outcome.reason and not outcome.mismatch)
     summary = tally([outcome.status for outcome in outcomes], ("passed", "failed", "not run"))
     anywhere = [outcome for outcome in outcomes if outcome.status != "not run"]
@@ -88,7 +88,7 @@ def _report(kernels: Sequence[CheckedKernel]) -> None:
 
 
 def drawn(contract: Contract, mismatch: Mismatch) -> str:
-    """A case that went wrong, as boards."""
+    """Return a mismatch as boards."""
     kinds = {parameter.name: parameter.kind for parameter in contract.elements or contract.parameters}
     inputs = ((name, kinds[name], word) for name, word in mismatch.inputs)
     lines, shown = input_lines(inputs, contract.numbering)
@@ -97,7 +97,7 @@ def drawn(contract: Contract, mismatch: Mismatch) -> str:
 
 
 def _check_function(arguments: Namespace) -> int:
-    """Check a function of an ELF file by the contract of a routine; 1 if that fails."""
+    """Check a function of an ELF file against a routine's contract. Return 1 unless it passes."""
     symbol, abi, routine = arguments.symbol, arguments.abi or "sysv", find(arguments.spec)
     function = ObjectFunction(arguments.object, symbol)
     outcome = api.check_function(function, routine, abi, quick=arguments.quick, on=arguments.on)

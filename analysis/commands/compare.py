@@ -22,7 +22,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Print both listings, their counts under them."""
+    """Print both listings side by side, with their counts below."""
     left, right = find(arguments.left), find(arguments.right)
     print(api.comparison(requested(arguments, left), requested(arguments, right)))
     return 0

@@ -1,4 +1,4 @@
-"""`setwise completion`: what a shell needs to complete a command line."""
+"""`setwise completion`: a script with which a shell completes command lines."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ SHELLS = ("bash", "zsh")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """SHELL."""
+    """Add SHELL."""
     parser.add_argument("shell", metavar="SHELL", help="bash or zsh")
 
 
 def run(arguments: Namespace) -> int:
-    """Print the script for that shell."""
+    """Print the script for the shell."""
     if arguments.shell not in SHELLS:
-        raise ValueError(f"no shell '{arguments.shell}': write one of {', '.join(SHELLS)}")
+        raise ValueError(f"unknown shell '{arguments.shell}': choose from {', '.join(SHELLS)}")
     import shtab
 
     print(shtab.complete(_whole(), arguments.shell))
@@ -29,7 +29,7 @@ def run(arguments: Namespace) -> int:
 
 
 def _whole() -> ArgumentParser:
-    """The parser of all commands, routines and instruction sets by their names."""
+    """Return the parser of all commands, with the names of routines and instruction sets as choices."""
     whole = parser(COMMANDS)
     for command in commands(whole).values():
         for action in command._actions:

@@ -1,4 +1,4 @@
-"""`setwise cost`: lower bounds on each processor, the critical path marked in the listing."""
+"""`setwise cost`: lower bounds on cycles by processor, and the listing with the critical path."""
 
 from __future__ import annotations
 
@@ -22,22 +22,21 @@ EXAMPLES = (
     "setwise cost --object fills.o --symbol soutAttacks",
 )
 _NOTE = """\
-Lower bounds in core cycles: latency from the arguments to the result, bound for calls that wait for nothing. Loads hit
-the nearest cache, branches are predicted; the call itself and the final ret are left out."""
+Lower bounds in core cycles: latency from the arguments to the result, bound for independent calls. Loads hit the
+first-level cache, branches are predicted; the call itself and the final ret are not included."""
 
 _LONGEST = """\
-Code that branches is taken to go its longest path, the one of most instructions, which arguments need not go;
---executed ARG... takes that of a call."""
+Branching code is costed along its longest path, the one with the most instructions, which arguments need not take;
+--executed ARG... takes the path of a call."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """NAME... and their target, or an object; which processors, which call, and --json."""
+    """Add NAME... and the target, or an object; --cpu, the call, and --json."""
     add_names(parser)
     parser.add_argument(
         "--cpu",
         metavar="C",
-        help=f"only this: {', '.join(on.name for on in PROCESSORS)} or native (default: all, but --for asks for this "
-        "one)",
+        help=f"only this processor: {', '.join(on.name for on in PROCESSORS)} or native (default: all)",
     )
     add_call(parser)
     add_side(parser)
@@ -65,7 +64,7 @@ def run(arguments: Namespace) -> int:
 
 
 def _print(codes: Sequence[api.CostedCode], as_json: bool) -> None:
-    """The table; of one code alone its title above, and below its listing with the critical path."""
+    """Print the table; for a single code also its title and its listing with the critical path."""
     rows = [row for code in codes for row in code.rows]
     if as_json:
         print_json(rows)
@@ -90,10 +89,10 @@ def _title(key: dict[str, Any], part: CostedPart) -> str:
     name, isa, lanes, abi = key.values()
     words = [name] if isa is None else [name, isa, *([f"{lanes} lanes"] if lanes > 1 else []), abi]
     number = counted(len(part.stream) - (part.stream[-1].flow == "return"), "instruction")
-    meant = {
+    suffixes = {
         "call": (),
-        "round": ("one round of its loop",),
+        "round": ("one iteration of its loop",),
         "longest": (f"its longest path of {number}",),
-        "executed": (f"what that call executes, {number}",),
+        "executed": (f"the {number} that the call executes",),
     }
-    return ", ".join([*words, *meant[part.kind]])
+    return ", ".join([*words, *suffixes[part.kind]])

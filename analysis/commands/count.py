@@ -1,4 +1,4 @@
-"""`setwise count`: instructions by class, of a kernel's code, of what a call executes, or of somebody else's code."""
+"""`setwise count`: instructions by class, of a kernel, of a call, or of a function in an ELF file."""
 
 from __future__ import annotations
 
@@ -30,15 +30,17 @@ EXAMPLES = (
 )
 
 _ALWAYS = ("instructions", "moves", "operations")
-_ONE_OF_THEM = "--object, --over, and --executed or --fen each count something else: give one of them"
+_ONE_OF_THEM = "--object, --over, and --executed or --fen exclude each other: give one of them"
 _MOST_BYTES = 1 << 24
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """NAME..., or a call, a file of positions or an object to count; the target and --json."""
+    """Add NAME..., a call, a file of positions or an object; the target and --json."""
     add_names(parser)
     add_call(parser, "count ")
-    parser.add_argument("--over", metavar="FILE", help="the same over a file of FENs, one a line")
+    parser.add_argument(
+        "--over", metavar="FILE", help="count the executed instructions over a file of FENs, one a line"
+    )
     add_side(parser)
     add_object(parser)
     add_target(parser)
@@ -48,7 +50,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Count what is asked for and print a table."""
+    """Count instructions and print a table."""
     words, fen, over, side = arguments.arguments, arguments.fen, arguments.over, arguments.side
     call = words is not None or fen is not None
     if over is not None and call:
@@ -72,14 +74,14 @@ def run(arguments: Namespace) -> int:
 
 
 def positions(path: str | Path) -> list[str]:
-    """The FENs of a file, one a line; lines that are empty or begin with # are passed over."""
+    """Return the FENs of a file, one a line. Empty lines and lines that begin with # are skipped."""
     content = told_content(
         path, _MOST_BYTES, links=True, larger="a file of positions may be", remedy="give a file of FENs"
     )
     try:
         lines = content.decode().splitlines()
     except UnicodeDecodeError:
-        raise ValueError(f"cannot read {path}: no text") from None
+        raise ValueError(f"cannot read {path}: it is not a text file") from None
     fens = []
     for number, line in enumerate(lines, 1):
         if line.strip() and not line.lstrip().startswith("#"):
@@ -89,12 +91,12 @@ def positions(path: str | Path) -> list[str]:
                 raise ValueError(f"{path}, line {number}: {error}") from None
             fens.append(line.strip())
     if not fens:
-        raise ValueError(f"{path} has no positions: write a FEN a line")
+        raise ValueError(f"{path} has no positions: write one FEN a line")
     return fens
 
 
 def _print_counts(rows: Sequence[dict[str, Any]]) -> None:
-    # Columns in which every kernel has 0 say nothing; those that the literature counts always stand.
+    # Hide columns in which every kernel has 0, except those that the literature counts.
     always = {"name", "isa", "abi", "features", *_ALWAYS, "bytes"} - {key for key in rows[0] if rows[0][key] is None}
     shown = [key for key in rows[0] if key in always or any((row[key] or 0) > (key == "lanes") for row in rows)]
     print_columns(shown, [{**row, "features": " ".join(row.get("features", ()))} for row in rows])

@@ -1,4 +1,4 @@
-"""`setwise export`: kernels as files for other people's programs."""
+"""`setwise export`: kernels as files for other programs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ EXAMPLES = (
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """NAME..., the format and the directory; the target, and how files and proofs are made."""
+    """Add NAME..., the format and the directory; the target, and options of files and proofs."""
     add_names(parser, needed=True)
     parser.add_argument(
         "--format",
@@ -45,18 +45,22 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_cpu(parser)
     parser.add_argument("--abi", metavar="A", help="sysv, win64 or wiki (default: sysv; of coff and masm, win64)")
     parser.add_argument("--endbr64", action="store_true", help="begin functions with endbr64")
-    parser.add_argument("--dispatch", action="store_true", help="source that asks CPUID which instruction set to use")
-    parser.add_argument("--name", metavar="N", help="what files and modules are called (default: the prefix)")
+    parser.add_argument(
+        "--dispatch", action="store_true", help="source that selects the instruction set by CPUID at run time"
+    )
+    parser.add_argument("--name", metavar="N", help="the name of files and modules (default: the prefix)")
     add_prefix(parser)
-    parser.add_argument("--force", action="store_true", help="replace an earlier export that is there")
-    parser.add_argument("--unproved", action="store_true", help="export without proofs, as where there is no bitwuzla")
+    parser.add_argument("--force", action="store_true", help="replace an earlier export in the directory")
+    parser.add_argument(
+        "--unproved", action="store_true", help="export without proofs, for instance if bitwuzla is not installed"
+    )
     add_time_limit(parser)
 
 
 def run(arguments: Namespace) -> int:
-    """Write the files; nothing where one of them cannot be, or where a kernel is not proved."""
+    """Write the files, or none if one of them cannot be made or a kernel is not proved."""
     if arguments.variant and arguments.objective != "size":
-        raise ValueError("--for chooses a variant and --variant names one: give one of them")
+        raise ValueError("--for and --variant both choose a variant: give one of them")
     with Progress() as progress:
         exported = api.export(
             chosen(arguments.names),
@@ -79,6 +83,6 @@ def run(arguments: Namespace) -> int:
         )
     if absent := [f"{name} for {isa}" for name, isa in exported.left_out]:
         more = f" and {len(absent) - 3} more" if len(absent) > 3 else ""
-        print(f"setwise export: left out, for there are none: {', '.join(absent[:3])}{more}", file=sys.stderr)
+        print(f"setwise export: skipped, because they do not exist: {', '.join(absent[:3])}{more}", file=sys.stderr)
     print(exported.summary)
     return 0

@@ -1,4 +1,4 @@
-"""The kernels, and the code, that a command line asks for."""
+"""The kernels and other code that a command line selects."""
 
 from __future__ import annotations
 
@@ -16,14 +16,13 @@ from setwise.codegen.request import Request
 
 
 def add_objective(parser: ArgumentParser) -> None:
-    """Add --for and --variant; the command has a --cpu, or takes `add_cpu`."""
+    """Add --for and --variant. The command also needs --cpu, its own or that of `add_cpu`."""
     parser.add_argument(
         "--for",
         dest="objective",
         default="size",
         metavar="O",
-        help="the variant with the fewest instructions, or the fastest by timings and bounds: size, latency or "
-        "throughput (default: size)",
+        help="optimize for size (fewest instructions), latency or throughput, by timings and bounds (default: size)",
     )
     add_variant(parser)
 
@@ -36,27 +35,27 @@ def add_variant(parser: ArgumentParser) -> None:
 
 
 def add_cpu(parser: ArgumentParser) -> None:
-    """Add --cpu, which --for may ask."""
+    """Add --cpu, the processor that --for optimizes for."""
     parser.add_argument(
         "--cpu",
         metavar="C",
-        help=f"for which processor: {', '.join(on.name for on in PROCESSORS)} or native (default: no single one)",
+        help=f"the processor: {', '.join(on.name for on in PROCESSORS)} or native (default: none in particular)",
     )
 
 
 def requested(arguments: Namespace, routine: Routine, isa: str | None = None, lanes: int | None = None) -> Request:
-    """Return the request for the kernel of a routine; --isa and --lanes may be given instead."""
+    """Return the request for a kernel of a routine; `isa` and `lanes` override --isa and --lanes."""
     objective, variant = arguments.objective, arguments.variant
     if variant and objective != "size":
-        raise ValueError("--for chooses a variant and --variant names one: give one of them")
+        raise ValueError("--for and --variant both choose a variant: give one of them")
     shape = isa or arguments.isa, arguments.abi, lanes or arguments.lanes
     return api.request(routine, *shape, variant=variant, for_=objective, cpu=arguments.cpu)
 
 
 def codes(arguments: Namespace) -> tuple[Sequence[api.Code], bool]:
-    """Return the function of --object, or a request for each name, and whether refused ones are to be left out.
+    """Return the function of --object, or a request for each name, and whether to skip refused requests.
 
-    They are left out if a name is a pattern. ValueError if neither is given.
+    They are skipped if a name is a pattern. Raises ValueError if neither names nor an object are given.
     """
     if object_given(arguments):
         return [ObjectFunction(arguments.object, arguments.symbol)], False
@@ -69,7 +68,10 @@ def codes(arguments: Namespace) -> tuple[Sequence[api.Code], bool]:
 
 
 def requests(arguments: Namespace, why_not: str) -> tuple[Sequence[Request], bool]:
-    """Return what `codes` does, of routines alone; ValueError, which says why, for a function of an ELF file."""
+    """Return the result of `codes` for routines.
+
+    Raises ValueError with the text `why_not` for a function of an ELF file.
+    """
     given, skip = codes(arguments)
     kernels = [code for code in given if isinstance(code, Request)]
     if len(kernels) < len(given):

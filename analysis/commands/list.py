@@ -20,24 +20,24 @@ EXAMPLES = ("setwise list", "setwise list 'kogge-stone.*'", "setwise list --page
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """NAME..., or a page, and --json."""
+    """Add NAME..., or a page, and --json."""
     add_names(parser, f"{PATTERNS}; default: all, on a terminal by family")
     parser.add_argument(
         "--page",
         metavar="P",
-        help="what a page or a section of the literature prints, by its names: kogge-stone, 'Occluded Fill'",
+        help="functions and tables of a page or section of the literature, by name: kogge-stone, 'Occluded Fill'",
     )
     add_json(parser)
 
 
 def run(arguments: Namespace) -> int:
-    """Print each routine with its instruction sets and its source, or what a page prints with what it is here.
+    """Print each routine with its instruction sets and source, or the functions and tables of a page of the literature.
 
-    All of them are summed up by family for people; for programs, as when piped, each has its line.
+    On a terminal the whole catalogue is summarized by family; in a pipe each routine has its line.
     """
     if arguments.page is not None:
         if arguments.names:
-            raise ValueError("--page goes without names")
+            raise ValueError("--page excludes names: give one of them")
         _print_page(arguments.page, arguments.json)
         return 0
     routines = chosen(arguments.names)
@@ -57,7 +57,7 @@ def _print(named: Sequence[tuple[str, Routine]]) -> None:
 
 
 def _print_families(routines: Sequence[Routine]) -> None:
-    """The forms of each family; what differs in its direction alone is one line, with how many directions there are."""
+    """Print the forms of each family, with routines that differ only in direction on one line."""
     named: list[tuple[str, Routine]] = []
     for _, members in groupby(routines, key=lambda routine: routine.family):
         forms: dict[tuple[object, ...], list[Routine]] = {}
@@ -80,13 +80,13 @@ def _row(routine: Routine) -> dict[str, Any]:
 
 
 def _print_page(where: str, as_json: bool) -> None:
-    """The functions and the tables of a page or a section."""
+    """Print the functions and tables of a page or a section."""
     functions = [each for each in FUNCTIONS if each.place.within(where)]
     tables = [(place, table) for table in TABLES for place in table.places if place.within(where)]
     if not functions and not tables:
         places = dict.fromkeys(each.place for each in FUNCTIONS)
         known = (f"{page.title} ({', '.join(p.heading for p in places if p.page == page)})" for page in PAGES)
-        raise ValueError(f"no page or section '{where}': there are {'; '.join(known)}")
+        raise ValueError(f"unknown page or section '{where}': choose from {'; '.join(known)}")
     if as_json:
         print_json(
             [

@@ -13,13 +13,13 @@ EXAMPLES = ("setwise listing kogge-stone.attacks.sout --abi wiki",)
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add NAME, the target, and the form of the text."""
-    parser.add_argument("name", metavar="NAME", help="the routine, as `setwise list` shows it")
+    """Add NAME, the target, and the syntax."""
+    parser.add_argument("name", metavar="NAME", help="the routine, as listed by `setwise list`")
     add_target(parser)
     add_objective(parser)
     add_cpu(parser)
     parser.add_argument(
-        "--syntax", default="nasm", metavar="S", help="the assembler's: nasm, gas, att, masm, go (default: nasm)"
+        "--syntax", default="nasm", metavar="S", help="the assembler's syntax: nasm, gas, att, masm, go (default: nasm)"
     )
     parser.add_argument("--endbr64", action="store_true", help="begin the function with endbr64")
     add_prefix(parser)

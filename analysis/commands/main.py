@@ -1,8 +1,9 @@
-"""The command `setwise`: what becomes of arguments, of errors, and of an output that nobody reads.
+"""The command `setwise`: arguments, errors, signals and exit statuses.
 
-The exit status is 0 fine; 1 a check failed, or this processor cannot run what was asked for; 2 bad usage, or something
-is missing that the user can install; 130 an interrupt from the keyboard. SIGTERM ends a command as an interrupt does,
-and the process then by that signal; a second one is passed over, for what the first began is under way.
+The exit status is 0 for success; 1 if a check failed or this processor cannot run the code; 2 for bad usage or
+something missing that the user can install; 130 for an interrupt from the keyboard. SIGTERM stops a command like an
+interrupt, after which the process ends by that signal. A second SIGTERM is ignored, because the first is being
+handled.
 """
 
 from __future__ import annotations
@@ -23,18 +24,20 @@ from setwise.analysis.commands.parser import one_line, parsed
 from setwise.analysis.errors import CannotRunHere, NotInstalled
 
 _OPTIONAL = {"numpy": "NumPy", "bitwuzla": "bitwuzla", "shtab": "shtab"}
-"""Modules that not every command needs, by the names that pip knows them by, and what they are called."""
+"""The names of optional modules, by their names on PyPI."""
 
 _NO_OUTPUT = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EBADF, errno.EIO)
-"""Errors of an output that is full, closed or gone."""
+"""Errors of an output that is full or closed."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command with these arguments, by default those of the process; gives the exit status."""
+    """Run the command with these arguments, by default those of the process, and return the exit status."""
     arguments = sys.argv[1:] if arguments is None else arguments
-    gc.set_threshold(100_000, 50, 50)  # variants live long, and looking at them for circles takes a sixth of `best`
-    if sys.stderr is None:  # closed, and print would take None for standard output
-        sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115 - it stays open
+    gc.set_threshold(
+        100_000, 50, 50
+    )  # variants live long; scanning them for cycles takes a sixth of the time of `best`
+    if sys.stderr is None:  # closed; print would use standard output instead
+        sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115 - stays open
     try:
         if sys.stdout is None:
             raise OSError(errno.EBADF, os.strerror(errno.EBADF))
@@ -44,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         finally:
             sys.stdout.flush()
     except BrokenPipeError:
-        # Whoever read our output has seen enough.
+        # The reader of the output closed the pipe.
         _print_no_more()
         return 0
     except OSError as error:
@@ -54,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"setwise: the output cannot be written: {os.strerror(error.errno).lower()}", file=sys.stderr)
         return 1
     except _Terminated:
-        signal.raise_signal(signal.SIGTERM)  # so that whoever waits for this process sees what ended it
+        signal.raise_signal(signal.SIGTERM)  # so that the parent process sees the signal
         return 128 + signal.SIGTERM
     except KeyboardInterrupt:
         return 130
@@ -62,12 +65,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 class _Terminated(KeyboardInterrupt):
-    """An interrupt, but by SIGTERM: what an interrupt keeps, and ends, this does, too."""
+    """An interrupt by SIGTERM. It is handled like KeyboardInterrupt."""
 
 
 @contextmanager
 def _terminable() -> Iterator[None]:
-    """SIGTERM, unless it has a handler already, raises _Terminated; only the first one does."""
+    """Make the first SIGTERM raise _Terminated, unless it has a handler already."""
     if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
         yield
         return
@@ -84,7 +87,7 @@ def _terminable() -> Iterator[None]:
 
 
 def _print_no_more() -> None:
-    """Nothing is left for the interpreter to flush at its end."""
+    """Redirect standard output to nowhere, so that the interpreter has nothing to flush when it exits."""
     if sys.stdout is not None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 

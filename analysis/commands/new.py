@@ -1,4 +1,4 @@
-"""`setwise new`: a file with a routine of one's own to begin with."""
+"""`setwise new`: a starter file with a routine of the user's own."""
 
 from __future__ import annotations
 
@@ -39,22 +39,22 @@ def _(kings: Word) -> Word:
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """NAME."""
-    parser.add_argument("name", metavar="NAME", help="what the routine is called, or its file")
+    """Add NAME."""
+    parser.add_argument("name", metavar="NAME", help="the name of the routine or of its file")
 
 
 def run(arguments: Namespace) -> int:
-    """Write the file; never over another."""
+    """Write the file. An existing file is never overwritten."""
     file = Path(arguments.name if arguments.name.endswith(".py") else f"{arguments.name}.py")
     name = file.stem
     if not (name.isascii() and name.isidentifier()) or reserved(name):
-        raise ValueError(f"'{name}' is no name for a routine: write letters, digits and _, such as king_zone")
+        raise ValueError(f"'{name}' cannot name a routine: use letters, digits and _, for instance king_zone")
     try:
         with file.open("x", encoding="utf-8") as created:
             created.write(STARTER.format(file=file, name=name))
     except FileExistsError:
-        raise ValueError(f"{file} is there already: give another name") from None
+        raise ValueError(f"{file} exists already: give another name") from None
     except OSError as error:
         raise ValueError(f"cannot write {file}: {(error.strerror or str(error)).lower()}") from None
-    print(f"{file}: a routine to begin with; now try: setwise prove {file}")
+    print(f"{file}: a starter routine; now try: setwise prove {file}")
     return 0

@@ -1,7 +1,7 @@
-"""The parser of the command `setwise`: which subcommands it has.
+"""The parser of the command `setwise` and its subcommands.
 
-Each subcommand is a module of its name beside this one: EXAMPLES for its help, `add_arguments` to a parser, and `run`,
-from the parsed arguments to the exit status.
+Each subcommand is a module of that name in this folder. It has EXAMPLES for its help, `add_arguments` for its parser,
+and `run`, which takes the parsed arguments and returns the exit status.
 """
 
 from __future__ import annotations
@@ -21,46 +21,46 @@ if TYPE_CHECKING:
 COMMANDS = {
     "list": "show the catalogue",
     "listing": "print a kernel as assembly source",
-    "count": "count instructions by class: of a kernel's code, of what a call executes, or of a function in an ELF "
-    "file",
-    "compare": "print two kernels side by side, their counts under them",
+    "count": "count instructions by class: of a kernel, of the instructions that a call executes, or of a function in "
+    "an ELF file",
+    "compare": "print two kernels side by side with their counts",
     "run": "run a kernel on this processor and draw the boards",
     "trace": "draw a fill cycle by cycle, or a kernel instruction by instruction",
     "table": "print a table of the literature: as boards, or as source",
     "cost": "bound the cycles of a kernel, or of a function in an ELF file, on several processors",
     "check": "run kernels against the ray-walk, on this processor or an emulated one, or a function in an ELF file on "
     "an emulated one",
-    "prove": "prove machine code right for all inputs: of kernels, or of a function in an ELF file",
-    "shorten": "search for shorter code under the same contract: of kernels, or of a function in an ELF file",
-    "best": "say which kernel to use, by objective, among all instruction sets that a processor has",
-    "bench": "time kernels on this processor, in core cycles, and beside them what compilers make of C",
+    "prove": "prove that kernels, or a function in an ELF file, are right for all inputs",
+    "shorten": "search for shorter code of kernels, or of a function in an ELF file, under the same contract",
+    "best": "choose the best kernel for each objective among all instruction sets of a processor",
+    "bench": "time kernels on this processor in core cycles, beside compilers' code for the same in C",
     "export": "write kernels as listings, objects or source, with proofs and contracts",
-    "verify": "recheck an export: its files, its figures, its proofs",
-    "new": "write a file with a routine of your own to begin with",
-    "report": "write the reports, or check that they are what they should be",
+    "verify": "recheck the files, figures and proofs of an export",
+    "new": "write a starter file with a routine of your own",
+    "report": "write the reports, or check that they are up to date",
     "completion": "print a script with which a shell completes commands, options and names",
 }
-"""The subcommands, in the order of `setwise --help`, and what each does."""
+"""The subcommands in the order of `setwise --help`, with their summaries."""
 
 
 class _Parser(argparse.ArgumentParser):
     """A parser whose errors are one line."""
 
     def error(self, message: str) -> NoReturn:
-        """End with status 2 and one line, which names the command whose help shows an example."""
+        """Exit with status 2 after one line that names the command whose --help shows an example."""
         self.exit(2, f"{self.prog}: {one_line(message)} ({self.prog} --help shows an example)\n")
 
     def _print_message(self, message: str, file: SupportsWrite[str] | None = None) -> None:
-        if file is sys.stdout:  # argparse would not say that it cannot be written
+        if file is sys.stdout:  # argparse would ignore a write error
             print(message, end="")
         else:
             super()._print_message(message, file)
 
 
-def parser(asked: Collection[str]) -> argparse.ArgumentParser:
-    """The parser: it knows all commands by their summaries, and the arguments of those that are asked for.
+def parser(loaded: Collection[str]) -> argparse.ArgumentParser:
+    """Return the parser with the summaries of all commands and the arguments of those in `loaded`.
 
-    So no command waits until the others are loaded.
+    So only the modules of these commands are imported.
     """
     parser = _Parser(
         prog="setwise",
@@ -81,18 +81,20 @@ def parser(asked: Collection[str]) -> argparse.ArgumentParser:
             formatter_class=argparse.RawDescriptionHelpFormatter,
             allow_abbrev=False,
         )
-        if name in asked:
-            room = import_module(f"setwise.analysis.commands.{name}")
-            command.epilog = "\n  ".join(("example:", *room.EXAMPLES))
-            room.add_arguments(command)
-            command.set_defaults(run=room.run)
+        if name in loaded:
+            module = import_module(f"setwise.analysis.commands.{name}")
+            command.epilog = "\n  ".join(("example:", *module.EXAMPLES))
+            module.add_arguments(command)
+            command.set_defaults(run=module.run)
     return parser
 
 
 def parsed(arguments: Sequence[str]) -> argparse.Namespace:
-    """Parse the words of a command line; options may be anywhere among those of their command.
+    """Parse the words of a command line.
 
-    Raises SystemExit, after one line, for bad usage, and after the text for --help and --version.
+    Options and words may be mixed.
+
+    Raises SystemExit after an error, which is one line, and after the text of --help or --version.
     """
     whole = parser(arguments[:1])
     if not arguments or arguments[0] in ("-h", "--help", "--version"):
@@ -112,16 +114,16 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def _nearest(word: str, known: Iterable[str]) -> str:
-    """Return a question after the most similar known word, if there is one."""
+    """Return ": did you mean X?" for the most similar known word, or ""."""
     return "".join(f": did you mean {near}?" for near in get_close_matches(word, known, 1))
 
 
 def commands(whole: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
-    """The subcommands' own parsers by their names."""
+    """Return the parsers of the subcommands by name."""
     (action,) = (action for action in whole._actions if isinstance(action, argparse._SubParsersAction))
     return dict(action.choices)
 
 
 def one_line(message: str) -> str:
-    """The message without breaks between lines."""
+    """Return the message with line breaks replaced by blanks."""
     return " ".join(message.split())

@@ -1,4 +1,4 @@
-"""`setwise prove`: kernels, or a function of somebody's object, against the specification, for all inputs."""
+"""`setwise prove`: kernels, or a function of an ELF file, proved against the specification for all inputs."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ EXAMPLES = (
 )
 
 
-_MEMORY = "pointers not null, at multiples of 8; the result apart from inputs, or an array just in one's place"
+_MEMORY = "pointers not null, at multiples of 8; the result disjoint from inputs, or an array exactly in place of one"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """NAME..., or an object; how long a proof may take, and --json."""
+    """Add NAME..., or an object; the time limit, --smt and --json."""
     add_names(parser, f"{PATTERNS}; default: all")
     add_only_isa(parser)
     add_variant(parser)
@@ -55,30 +55,30 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--lanes",
         type=int,
         metavar="N",
-        help="only kernels of so many lanes: 1, 2, 4, 8 (default: all); an object's function takes boards in as many",
+        help="only kernels with this number of lanes: 1, 2, 4, 8 (default: all); of an object, boards per register",
     )
     add_only_abi(parser)
     add_object(parser, spec=True)
-    add_time_limit(parser, "seconds a kernel; then it is not proved")
+    add_time_limit(parser, "seconds a kernel, after which it counts as not proved")
     parser.add_argument(
-        "--smt", type=place, metavar="DIR", help="keep each question to the solver as SMT-LIB 2 in a new directory"
+        "--smt", type=place, metavar="DIR", help="save each solver query as SMT-LIB 2 in a new directory"
     )
     add_json(
         parser,
-        "; sha256 is that of listings and metadata.json, of code with distances to data zero, image_sha256 of code and "
-        "data",
+        "; sha256 is the digest in listings and metadata.json, of code with zeros for distances to data; image_sha256 "
+        "covers code and data",
     )
 
 
 def run(arguments: Namespace) -> int:
-    """Prove what is asked for and print a table, or the certificate of a single one; 1 if one is not proved."""
-    BitVectors()  # before anything is made: it says at once if there is no solver
+    """Prove the given code and print a table, or the certificate of a single proof. Return 1 if one is not proved."""
+    BitVectors()  # first of all, to fail early if there is no solver
     start = time.monotonic()
     keep = arguments.smt is not None
     if keep:
         check_new(arguments.smt)
     proofs = _proofs(arguments, keep)
-    written = write_questions(arguments.smt, map(_asked, proofs)) if keep else 0
+    written = write_questions(arguments.smt, map(_titled_questions, proofs)) if keep else 0
     if arguments.json:
         print_json([proof.row for proof in proofs])
     elif len(proofs) == 1:
@@ -101,8 +101,8 @@ def _proofs(arguments: Namespace, keep: bool) -> list[Proof]:
         return api.prove(requests, time_limit=limit, keep=keep, processes=processes, show=progress.show)
 
 
-def _asked(proof: Proof) -> tuple[str, Asked]:
-    """What was asked of a kernel or function, under a title for the files."""
+def _titled_questions(proof: Proof) -> tuple[str, Asked]:
+    """Return the solver queries of a proof, with a title for their files."""
     name, isa, lanes, abi = proof.key
     shape = (name, proof.title.partition(" as ")[2] if isa is None else isa, f"{lanes}-lanes" if lanes > 1 else "", abi)
     return "-".join(filter(None, shape)), (proof.words, proof.questions)
@@ -121,11 +121,11 @@ def _report(proofs: Sequence[Proof], seconds: float) -> None:
     print(f"\n{summary}; {certificates[0].solver if certificates else 'no solver'}")
     solving = sum(certificate.seconds for certificate in certificates)
     making = sum(proof.lowering for proof in proofs)
-    print(f"{seconds:.1f} s, in which processors spent {solving:.1f} s on proofs and {making:.1f} s on lowering")
+    print(f"{seconds:.1f} s; CPU time: {solving:.1f} s for proofs, {making:.1f} s for lowering")
 
 
 def certificate_text(proof: Proof) -> str:
-    """A certificate in words: what was proved of which bytes, and how; or what refutes it."""
+    """Return a certificate as text: the code, its digests, the contract, and the proof or the counterexample."""
     certificate, (name, isa, lanes, abi) = proof.certificate, proof.key
     title = proof.title or name
     if certificate is None:
@@ -165,20 +165,20 @@ def _specification(task: Task) -> str:
 
 
 def _digests(binary: Binary) -> Iterator[tuple[str, str]]:
-    """Of the code, as exports have it; and of code and data as one where there is data: the proof is about both."""
+    """Yield the digest of the code as exports record it, and with data also that of the proved image."""
     if not binary.data:
         yield "bytes", f"{len(binary.text)} of code"
         yield "SHA-256", f"{binary.sha256} of the code"
     else:
         yield "bytes", f"{len(binary.text)} of code and {len(binary.data)} of data"
         yield "SHA-256", f"{binary.sha256} of the code, data distances zero"
-        yield "", f"{binary.image_sha256} of code and data as they were proved"
+        yield "", f"{binary.image_sha256} of code and data as proved"
 
 
 def _how(certificate: Certificate) -> str:
     parts = [counted(certificate.cases, "case"), counted(certificate.paths, "path")]
     if certificate.rounds:
-        parts.append(f"loops of at most {counted(certificate.rounds, 'round')}")
+        parts.append(f"loops of at most {counted(certificate.rounds, 'iteration')}")
     if certificate.induction:
         parts.append(f"loops by induction ({certificate.induction})")
     return ", ".join(parts)
@@ -208,7 +208,7 @@ def _refutation(proof: Proof) -> str:
     kinds = {argument.name: argument.kind for argument in task.words}
     number = len(case.inputs[0][1])
     if task.elements:
-        where = f", the result in the place of {case.inputs[case.alias][0]}" if case.alias is not None else ""
+        where = f", the result in place of {case.inputs[case.alias][0]}" if case.alias is not None else ""
         lines.append(f"arrays of {counted(number, 'board')}{where}{f'; board {case.lane}:' if number > 1 else ''}")
     elif number > 1:
         lines.append(f"board {case.lane} of {number}:")

@@ -1,4 +1,4 @@
-"""The questions of proofs as files in SMT-LIB 2, one each, so that other solvers can be asked."""
+"""Solver queries of proofs as files in SMT-LIB 2, for other solvers."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from setwise.codegen.export.write import NotWritten, write
 _LONGEST = 100  # characters of one part of a file's name
 
 Asked = tuple[Sequence[str], Sequence[Question]]
-"""The arguments of `setwise prove` for one kernel or function, and what was asked of it."""
+"""The arguments of `setwise prove` for one proof, and its solver queries."""
 
 
 def check_new(directory: str) -> None:
-    """NotWritten where something is in the directory, before proofs take their time."""
+    """Raise NotWritten if the directory is not empty, before the proofs start."""
     try:
         there = next(Path(directory).iterdir(), None)
     except FileNotFoundError:
@@ -31,9 +31,11 @@ def check_new(directory: str) -> None:
 
 
 def write_questions(directory: str, proofs: Iterable[tuple[str, Asked]]) -> int:
-    """A file for each question, in a directory that is new or empty: all or none. How many these are.
+    """Write a file for each query to a new or empty directory, all or none.
 
-    A file's name says of what by its title, which question of it in their order, and what is asked.
+    Return the number of files.
+
+    A file's name consists of the proof's title, the query's number and its subject.
     """
     files: dict[str, bytes] = {}
     titles: Counter[str] = Counter()
@@ -51,7 +53,7 @@ def write_questions(directory: str, proofs: Iterable[tuple[str, Asked]]) -> int:
 
 
 def _plain(text: str) -> str:
-    """The text as part of a file's name."""
+    """Return the text in the characters of a file name."""
     return re.sub(r"[^A-Za-z0-9.]+", "-", text)[:_LONGEST].strip("-.") or "function"
 
 

@@ -1,4 +1,4 @@
-"""`setwise report`: writes reports/, or checks that they are what they should be."""
+"""`setwise report`: write reports/, or check that the files are up to date."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def add_arguments(parser: ArgumentParser) -> None:
         "-o", "--output", default="reports", type=place, metavar="DIR", help="the folder (default: reports)"
     )
     parser.add_argument(
-        "--check", action="store_true", help="make all that is not measured anew, and name what differs from the files"
+        "--check", action="store_true", help="regenerate everything but measurements, and name the files that differ"
     )
     parser.add_argument(
-        "--measure", action="store_true", help="also time kernels on this processor, in place of what it had recorded"
+        "--measure", action="store_true", help="also time kernels on this processor, and replace its recorded timings"
     )
     parser.add_argument("--patience", type=float, default=60.0, metavar="S", help="as for bench (default: 60)")
 
@@ -39,12 +39,12 @@ def _note(line: str) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Write the reports, or compare them with the files; 1 if anything differs."""
+    """Write the reports, or with --check compare them with the files. Return 1 if any file differs."""
     folder = Path(arguments.output)
     if arguments.check and arguments.measure:
-        raise ValueError("--check compares what is there, --measure makes it anew: give one of them")
+        raise ValueError("--check compares files and --measure replaces them: give one of them")
     if arguments.check and not folder.is_dir():
-        raise ValueError(f"no folder {folder}: setwise report -o {folder} makes it")
+        raise ValueError(f"no folder {folder}: create it with setwise report -o {folder}")
     recorded = read(folder)
     with Progress() as progress:
         if arguments.measure:
@@ -56,10 +56,10 @@ def run(arguments: Namespace) -> int:
         except CompilerError as error:
             raise CannotRunHere(str(error)) from None
         except BrokenProcessPool:
-            raise CannotRunHere("one of its processes was ended from outside: try again") from None
+            raise CannotRunHere("a worker process was killed: try again") from None
     differing = list(differences(folder, wanted))
     if arguments.check:
-        print("\n".join(differing) or f"{folder}: {len(wanted)} files are as they should be")
+        print("\n".join(differing) or f"{folder}: {len(wanted)} files are up to date")
         return int(bool(differing))
     write(folder, wanted)
     print(f"{folder}: {len(wanted)} files, {len(differing)} differed")

@@ -1,4 +1,4 @@
-"""`setwise run`: a kernel's inputs and results as boards."""
+"""`setwise run`: run a kernel and draw its inputs and results as boards."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ EXAMPLES = (
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """NAME, its arguments or a position, the target, and where it runs."""
+    """Add NAME, its arguments or a position, the target, and --on."""
     parser.add_argument("name", metavar="NAME", help="the routine")
     parser.add_argument(
         "arguments",
@@ -41,7 +41,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Run the kernel, here or in Bochs, and draw the boards."""
+    """Run the kernel, natively or in Bochs, and draw the boards."""
     routine = find(arguments.name)
     parameters = given_parameters(routine)
     contract, squares = routine.contract, squares_of(routine, arguments.squares)

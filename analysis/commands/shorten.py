@@ -1,4 +1,4 @@
-"""`setwise shorten`: a search for shorter code under the same contract, of kernels or of a function of an object."""
+"""`setwise shorten`: a search for shorter code of kernels, or of a function in an ELF file, under the same contract."""
 
 from __future__ import annotations
 
@@ -30,18 +30,23 @@ EXAMPLES = (
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """NAME..., or an object; the levels, and how long each may take."""
+    """Add NAME..., or an object; the levels, and the time for each."""
     add_names(parser)
     add_only_isa(parser)
-    parser.add_argument("--lanes", type=int, metavar="N", help="only kernels of so many lanes; an object's boards")
+    parser.add_argument(
+        "--lanes",
+        type=int,
+        metavar="N",
+        help="only kernels with this number of lanes; for an object, its boards per register",
+    )
     parser.add_argument("--abi", metavar="A", help="sysv, win64 or wiki (default: sysv)")
     add_object(parser, spec=True)
     parser.add_argument(
         "--level",
         action="append",
         choices=[*LEVELS],
-        help="a: another value, or a constant, in the place of each instruction's result; b: one new instruction; "
-        "c: two or three (default: all, one after the other)",
+        help="a: replace each instruction's result by another value or a constant; b: by one new instruction;  "
+        "c: by two or three (default: all, in this order)",
     )
     parser.add_argument(
         "--budget", type=float, default=60.0, metavar="S", help="seconds of processor time a level (default: 60)"
@@ -53,9 +58,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Search what is asked for, and print what was found and tried; 1 if something was found."""
-    BitVectors()  # before anything is made: it says at once if there is no solver
-    import numpy  # noqa: F401 - as well
+    """Search for shorter code and print the improvements and attempts. Return 1 if something was found."""
+    BitVectors()  # first of all, to fail early if there is no solver
+    import numpy  # noqa: F401 - likewise
 
     if not 0 < arguments.budget < float("inf"):
         raise ValueError("--budget takes seconds above 0")
@@ -64,7 +69,7 @@ def run(arguments: Namespace) -> int:
     try:
         with Progress(len(sessions)) as progress:
             api.shorten(sessions, levels, arguments.budget, processes=os.cpu_count() or 1, show=progress.show)
-    finally:  # whatever ends the search, what was found is printed
+    finally:  # print the improvements even if the search is interrupted
         begun = [found for found in sessions if found.tallies or found.findings or found.refused]
         if arguments.json and begun:
             print_json([_row(found) for found in begun])
@@ -84,7 +89,7 @@ def _sessions(arguments: Namespace) -> list[SearchSession]:
 
 
 def _row(found: SearchSession) -> dict[str, Any]:
-    """Return the row of a run_session: the attempts of each level, and the shorter code."""
+    """Return the JSON row of a session: the attempts of each level, and the improvements."""
     subject = found.subject
     return {
         "name": subject.routine,
@@ -94,7 +99,13 @@ def _row(found: SearchSession) -> dict[str, Any]:
         "shortest": length(found.binary),
         "refused": found.refused,
         "findings": [
-            {"level": f.level, "exchanged": f.description, "before": f.before, "after": f.after, "text": f.binary.text.hex()}
+            {
+                "level": f.level,
+                "exchanged": f.description,
+                "before": f.before,
+                "after": f.after,
+                "text": f.binary.text.hex(),
+            }
             for f in found.findings
         ],
         "levels": {level: asdict(tally) for level, tally in found.tallies.items()},
@@ -102,7 +113,7 @@ def _row(found: SearchSession) -> dict[str, Any]:
 
 
 def _print(sessions: Sequence[SearchSession]) -> None:
-    """Print the shorter code, its proof, and the attempts of each level."""
+    """Print the improvements with the proof, and the attempts of each level."""
     single = sessions[0] if len(sessions) == 1 else None
     for found in sessions:
         for finding in found.findings:

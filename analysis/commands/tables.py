@@ -1,4 +1,4 @@
-"""Rows on the screen: for people to read, folded to the terminal, or for a program."""
+"""Output of rows: tables that fit the terminal, and JSON."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 NARROWEST = 12
-"""Columns are not folded to fewer letters than these."""
+"""The smallest width in characters to which a column is folded."""
 
 
 def print_json(rows: Any) -> None:
-    """Rows, or a mapping, for a program to read."""
+    """Print rows, or a mapping, as JSON."""
     print(json.dumps(rows, indent=2))
 
 
 def print_table(head: Sequence[str], rows: Sequence[Sequence[Any]], align: str = "") -> None:
-    """Rows for people to read, folded to the terminal, numbers to the right.
+    """Print rows as a table that fits the terminal, with numbers right-aligned.
 
-    Or a letter of `align` a column, l or r, and cells as they are.
+    With `align`, which has a letter l or r for each column, cells are not interpreted as numbers.
     """
     from tabulate import tabulate
 
@@ -35,18 +35,18 @@ def print_table(head: Sequence[str], rows: Sequence[Sequence[Any]], align: str =
 
 
 def print_columns(keys: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> None:
-    """What the rows have under these keys, as a table for people."""
+    """Print the given keys of the rows as a table."""
     print_table([key.replace("_", " ") for key in keys], [[row[key] for key in keys] for row in rows])
 
 
 def print_reasons(verdicts: Iterable[tuple[str, str]]) -> None:
-    """How many ended alike, of statuses with their reasons."""
+    """Print each status with its reason and the number of times that it occurs."""
     for (status, reason), number in Counter(verdicts).items():
         print(f"\n{number} {status}: {reason}")
 
 
 def tally(statuses: Sequence[str], known: Sequence[str]) -> str:
-    """How many kernels there are, and how many of each status.
+    """Return the number of kernels and of each status as text.
 
     >>> tally(["passed", "passed", "failed"], ("passed", "failed", "not run"))
     '3 kernels: 2 passed, 1 failed, 0 not run'
@@ -55,21 +55,21 @@ def tally(statuses: Sequence[str], known: Sequence[str]) -> str:
 
 
 def width() -> int | None:
-    """How many letters fit in a line of standard output; None where lines have no end."""
+    """Return the width of the terminal, or None if standard output is not a terminal."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
-def folded(cells: Sequence[Sequence[str]], gap: int, room: int | None) -> list[int | None]:
-    """How wide each column of a table may be, so that its lines fit into `room`; None where it stays as it is.
+def folded(cells: Sequence[Sequence[str]], gap: int, line: int | None) -> list[int | None]:
+    """Return the maximum width of each column so that a table fits `line` characters; None for unfolded columns.
 
-    The widest columns give way first. Columns of numbers are too narrow to be asked.
+    The widest columns are folded first. Columns of at most NARROWEST characters never are.
 
     >>> folded([["sliders.union", "a reason of forty letters, and two more"]], 2, 40)
     [None, 25]
     """
     wide = [max(map(len, column)) for column in zip(*cells, strict=True)]
     most: list[int | None] = [None] * len(wide)
-    over = sum(wide) + gap * (len(wide) - 1) - (room or sys.maxsize)
+    over = sum(wide) + gap * (len(wide) - 1) - (line or sys.maxsize)
     for at in sorted(range(len(wide)), key=wide.__getitem__, reverse=True):
         if over > 0 and wide[at] > NARROWEST:
             most[at] = max(NARROWEST, wide[at] - over)

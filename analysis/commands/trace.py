@@ -37,25 +37,27 @@ EXAMPLES = (
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """NAME, its arguments or a position, what is drawn, and the target."""
+    """Add NAME, its arguments or a position, the kind of drawing, and the target."""
     parser.add_argument(
         "name", nargs="?", default="dumb7.occluded.sout", metavar="NAME", help="the routine (dumb7.occluded.sout)"
     )
     parser.add_argument(
-        "arguments", nargs="*", metavar="ARG", help="as `setwise run` takes them (default: the literature's example)"
+        "arguments", nargs="*", metavar="ARG", help="as for `setwise run` (default: the literature's example)"
     )
     add_position(parser)
     add_squares(parser)
     add_coordinates(parser)
     shown = parser.add_mutually_exclusive_group()
-    shown.add_argument("--registers", action="store_true", help="each instruction, and the registers that it wrote")
-    shown.add_argument("--network", action="store_true", help="the prefix network of a Kogge-Stone fill")
+    shown.add_argument(
+        "--registers", action="store_true", help="draw each executed instruction with the registers that it wrote"
+    )
+    shown.add_argument("--network", action="store_true", help="draw the prefix network of a Kogge-Stone fill")
     parser.add_argument("--svg", type=place, metavar="FILE", help="draw to this file instead")
     add_target(parser)
 
 
 def run(arguments: Namespace) -> int:
-    """A fill, or a kernel with --registers, in slow motion; or a fill's network."""
+    """Draw a fill in slow motion, with --registers a kernel, or with --network a prefix network."""
     routine = find(arguments.name)
     squares = squares_of(routine, arguments.squares)
     words = _words(routine, arguments.arguments, arguments.fen, arguments.side, squares)
@@ -88,16 +90,19 @@ def run(arguments: Namespace) -> int:
 
 
 def slow_motion(routine: Routine, words: Sequence[int], squares: Numbering) -> tuple[list[Strip], str]:
-    """A routine's boards, and in a sentence how it ended, if there is something to say."""
+    """Return a routine's boards cycle by cycle, and a sentence about its end or ""."""
     seen = {one.name: routine.contract.numbering.seen_in(squares, one).name for one in board.DIR8}
     shown = [replace(one, direction=seen[one.direction]) for one in fills(routine, words)]
     return strips(*shown), conclusion(*shown)
 
 
 def network(routine: Routine, words: Sequence[int]) -> str:
-    """The network of a Kogge-Stone fill in one direction, as text; ValueError for other routines."""
+    """Return the prefix network of a Kogge-Stone fill in one direction as text.
+
+    Raises ValueError for other routines.
+    """
     if routine.family != "kogge-stone" or routine.contract.direction in board.DIRECTION_SETS:
-        raise ValueError(f"{routine.name} has no prefix network: take kogge-stone in one direction")
+        raise ValueError(f"{routine.name} has no prefix network: choose a kogge-stone routine with one direction")
     shown = fill(routine, words)
     return network_text(board.DIRECTIONS[shown.direction].shift, [cycle.steps for cycle in shown.cycles])
 
@@ -105,7 +110,7 @@ def network(routine: Routine, words: Sequence[int]) -> str:
 def _words(
     routine: Routine, arguments: Sequence[str], fen: str | None, side: str | None, squares: Numbering
 ) -> list[int]:
-    """The parameters' words; without any the classic position, southward where the direction is free."""
+    """Return the parameters' words; by default the literature's example, southward if the direction is a parameter."""
     if arguments or fen is not None or side is not None:
         given = words_of(routine, arguments, fen, side, squares)
         return [in_range(parameter, word) for parameter, word in zip(given_parameters(routine), given, strict=True)]
@@ -124,7 +129,7 @@ def _words(
 
 
 def registers(kernel: Kernel, words: Sequence[int]) -> list[Strip]:
-    """A strip for each instruction that a call executes, with the registers that it wrote."""
+    """Return a strip for each instruction that a call executes, with the registers that it wrote."""
     task = task_of(kernel)
     trace = Caller(binary_of(kernel), task).trace(words)
     inputs = [argument for argument in task.arguments if argument.kind != "results"]

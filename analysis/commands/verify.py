@@ -1,4 +1,4 @@
-"""`setwise verify`: whether the files of an export still hold."""
+"""`setwise verify`: check that the files of an export are still right."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ EXAMPLES = ("setwise verify out",)
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """DIR, whether descriptions in it may run, how long a proof may take, and --json."""
+    """Add DIR, --run-descriptions, the time limit, and --json."""
     parser.add_argument("directory", metavar="DIR", help="the directory that `setwise export` wrote")
     parser.add_argument(
         "--run-descriptions",
         action="store_true",
-        help="run the Python files that routines of somebody's own are described in, which may do anything",
+        help="execute the Python files that describe a user's own routines, which may do anything",
     )
     add_time_limit(parser)
     add_json(parser)
 
 
 def run(arguments: Namespace) -> int:
-    """Check every file and kernel; 1 where one is wrong or could not be judged."""
+    """Check every file and kernel. Return 1 if one is wrong or could not be judged."""
     with Progress() as progress:
         findings = api.verify(
             arguments.directory,

@@ -102,7 +102,7 @@ def test_a_starter_runs_and_is_proved(tmp_path: Path, monkeypatch: pytest.Monkey
     written = (tmp_path / "zone.py").read_text()
     capsys.readouterr()
     assert main(["new", "zone.py"]) == 2
-    assert "zone.py is there already" in capsys.readouterr().err
+    assert "zone.py exists already" in capsys.readouterr().err
     assert (tmp_path / "zone.py").read_text() == written
     for name in ("a b", "union", "5", "../x y", "", "knights;", "\u00e9t\u00e9", "none/zone", "x" * 300):
         assert main(["new", name]) == 2

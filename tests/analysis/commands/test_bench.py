@@ -169,7 +169,7 @@ def test_a_table(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     assert lines[0].split() == ["name", "isa", "calls", "cycles", "a", "median", "10th", "clean"]
     assert lines[2].split() == [SOUTH, "x86-64", "chained", "call", "10.00", "9.88", "90%"]
     assert lines[3].split() == [SOUTH, "x86-64", "independent", "call", "4.50", "4.38", "90%"]
-    assert "An empty routine, called the same ways: 4.25 to 14.00." in lines
+    assert "An empty routine, called in the same ways: 4.25 to 14.00." in lines
     assert " ns" not in done.out  # cycles alone: nanoseconds are of one clock
 
 
@@ -207,8 +207,8 @@ def test_no_figure_is_a_failure_of_one_line(monkeypatch: pytest.MonkeyPatch, cap
     assert main.main(["bench", SOUTH, "--isa", "x86-64"]) == 1
     done = capsys.readouterr()
     assert re.fullmatch(
-        r"setwise bench: no figure for 1 of 4, first kogge-stone\.attacks\.sout x86-64 setwise chained: "
-        r"too few of 960 trials were undisturbed: end other programs, or wait longer with --patience SECONDS\n",
+        r"setwise bench: no result for 1 of 4, first kogge-stone\.attacks\.sout x86-64 setwise chained: "
+        r"too few of 960 trials were undisturbed: stop other programs, or wait longer with --patience SECONDS\n",
         done.err,
     )
     assert [line.split()[4] for line in done.out.splitlines()[2:4]] == ["-", "14.00"]
@@ -257,8 +257,8 @@ def test_arrays_and_what_this_processor_lacks(monkeypatch: pytest.MonkeyPatch, c
         ([SOUTH, "--isa", "sse9"], "unknown instruction set 'sse9': use one of"),
         ([SOUTH, "--isa", "x86-64", "--lanes", "4"], "has one lane"),
         ([SOUTH, "--mode", "loud"], "no calls are called 'loud': give some of chained,independent,mixed"),
-        (["--isa", "avx2"], "--isa and --lanes go with names"),
-        ([SOUTH, "--variants", "--for", "latency"], "--variants times all variants: leave --variant, --for"),
+        (["--isa", "avx2"], "--isa and --lanes need a NAME"),
+        ([SOUTH, "--variants", "--for", "latency"], "--variants times all variants: omit --variant, --for"),
         ([f"{SOUTH}.batch", "--boards", "0"], "arrays of 0 boards: give 1 or more"),
         ([SOUTH, "--isa", "x86-64", "--beside", "gcc,icc"], "no compiler is called 'icc': give some of gcc,clang"),
         ([SOUTH, "--isa", "x86-64", "--abi", "win64", "--beside", "gcc"], "compilers' code is called as System V says"),

@@ -34,7 +34,7 @@ def test_code_that_branches_is_costed_by_its_longest_path_or_by_a_call(capsys: p
     assert main(["cost", "exploding.bishop", "--cpu", "zen4"]) == 0
     said = capsys.readouterr().out
     assert "its longest path of " in said
-    assert "which arguments need not go" in said
+    assert "which arguments need not take" in said
     longest = next(line for line in said.splitlines() if line.startswith("zen4")).split()
     assert float(longest[2]) > row["bound"]
 

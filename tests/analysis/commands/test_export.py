@@ -111,7 +111,7 @@ def test_patterns_and_several_instruction_sets(tmp_path: Path, capsys: Capture) 
 def test_what_does_not_come_for_a_set_is_told(tmp_path: Path, capsys: Capture) -> None:
     found = export(tmp_path, "exploding.rook", SOUTH, "--isa", "x86-64,avx2", "--format", "gas")
     assert len(found["kernels"]) == 3
-    assert "left out, for there are none: exploding.rook for avx2" in capsys.readouterr().err
+    assert "skipped, because they do not exist: exploding.rook for avx2" in capsys.readouterr().err
 
 
 def test_a_listing_is_what_the_command_in_it_prints(tmp_path: Path, capsys: Capture) -> None:
@@ -177,8 +177,8 @@ def test_one_command_fills_a_folder_for_every_processor(tmp_path: Path, capsys: 
         ((SOUTH, "--format", "c", "--prefix", "x" * 65), "cannot begin names in C"),
         ((SOUTH, "--format", "go", "--name", "../x"), "'../x' cannot begin names"),
         ((SOUTH, "--format", "rust", "--name", "mod"), "'mod' is a word that a language"),
-        ((SOUTH, "--format", "elf", "-o", ""), "-o/--output: '' names nothing to write: give a name"),
-        ((SOUTH, "--format", "elf", "-o", "-"), "-o/--output: '-' names nothing to write: give a name"),
+        ((SOUTH, "--format", "elf", "-o", ""), "-o/--output: '' is not a file name: give a name"),
+        ((SOUTH, "--format", "elf", "-o", "-"), "-o/--output: '-' is not a file name: give a name"),
     ],
 )
 def test_bad_usage_is_one_line(arguments: tuple[str, ...], said: str, tmp_path: Path, capsys: Capture) -> None:

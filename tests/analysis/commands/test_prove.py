@@ -53,7 +53,7 @@ def test_several_give_a_table_and_a_sum(capsys: Capture) -> None:
     assert "3 kernels: 3 proved, 0 refuted, 0 not proved; bitwuzla 0." in shown
     assert shown.count(" proved\n") == 3
     assert shown.splitlines()[0].split() == ["name", "isa", "lanes", "abi", "ms"]
-    assert re.search(r"\n\d+\.\d s, in which processors spent \d+\.\d s on proofs and \d+\.\d s on lowering\n$", shown)
+    assert re.search(r"\n\d+\.\d s; CPU time: \d+\.\d s for proofs, \d+\.\d s for lowering\n$", shown)
 
 
 def test_json_has_what_the_table_has_and_more(capsys: Capture) -> None:
@@ -125,11 +125,14 @@ def test_an_object_may_take_boards_in_lanes(tmp_path: Path, capsys: Capture, abi
         (("prove", "kogge-stone.attacks.up"), "unknown routine"),
         (("prove", NAME, "--isa", "mmx"), "unknown instruction set 'mmx'"),
         (("prove", NAME, "--abi", "pascal"), "unknown convention 'pascal'"),
-        (("prove", "--object", "a.o", "--symbol", "f"), "an object takes --object FILE --symbol SYM --spec NAME"),
-        (("prove", NAME, "--object", "a.o", "--symbol", "f", "--spec", NAME), "an object takes"),
+        (
+            ("prove", "--object", "a.o", "--symbol", "f"),
+            "a function of an ELF file needs --object FILE --symbol SYM --spec NAME",
+        ),
+        (("prove", NAME, "--object", "a.o", "--symbol", "f", "--spec", NAME), "needs --object FILE"),
         (("prove", "--object", "none.o", "--symbol", "f", "--spec", NAME), "none.o: no such file"),
         *(
-            (("prove", NAME, f"--time-limit={given}"), "is no time limit")
+            (("prove", NAME, f"--time-limit={given}"), "invalid time limit")
             for given in ("nan", "-1", "0", "1e30", "day")
         ),
     ],

@@ -43,7 +43,7 @@ def test_what_is_written_passes_its_check(folder: Path, capsys: Capture) -> None
     assert capsys.readouterr().out == f"{folder}: 11 files, 11 differed\n"
     assert main(["report", "--check", "-o", str(folder)]) == 0
     said = capsys.readouterr()
-    assert "11 files are as they should be" in said.out
+    assert "11 files are up to date" in said.out
     assert "not checked: none 1" in said.err
     for path in sorted(folder.rglob("*.md")):
         content = path.read_text(encoding="utf-8")
@@ -90,7 +90,7 @@ def test_a_measurement_takes_the_place_of_the_machine_s_last(folder: Path, monke
 
 def test_bad_usage_is_one_line(tmp_path: Path, capsys: Capture) -> None:
     assert "give one of them" in complaint(capsys, "report", "--check", "--measure", "-o", str(tmp_path))
-    assert "makes it" in complaint(capsys, "report", "--check", "-o", str(tmp_path / "nowhere"))
+    assert "create it with setwise report" in complaint(capsys, "report", "--check", "-o", str(tmp_path / "nowhere"))
     (tmp_path / "data").mkdir()
     (tmp_path / PATH).write_text("{", encoding="utf-8")
     assert "measurements.json" in complaint(capsys, "report", "--check", "-o", str(tmp_path))

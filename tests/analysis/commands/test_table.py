@@ -87,11 +87,11 @@ def test_all_tables_are_listed_with_their_pages(capsys: Capture) -> None:
 
 def test_wrong_usage_is_one_line(capsys: Capture) -> None:
     assert "no table 'initC': nearest are initR, initB" in complaint(capsys, "table", "initC")
-    assert "no language 'go': write one of c, rust, python" in complaint(capsys, "table", "initB", "--as", "go")
-    assert "--as goes with the name of a table" in complaint(capsys, "table", "--as", "c")
-    assert "without --json" in complaint(capsys, "table", "initB", "--as", "c", "--json")
-    assert "a table that is drawn" in complaint(capsys, "table", "initB", "--as", "c", "--squares", "a1")
-    assert "shift holds no boards to be drawn" in complaint(capsys, "table", "shift", "--squares", "a1")
+    assert "unknown language 'go': choose from c, rust, python" in complaint(capsys, "table", "initB", "--as", "go")
+    assert "--as needs the name of a table" in complaint(capsys, "table", "--as", "c")
+    assert "excludes --json" in complaint(capsys, "table", "initB", "--as", "c", "--json")
+    assert "--squares needs the name of a table" in complaint(capsys, "table", "initB", "--as", "c", "--squares", "a1")
+    assert "shift contains no boards" in complaint(capsys, "table", "shift", "--squares", "a1")
 
 
 @pytest.mark.parametrize("page", ["Occluded Fill", "occluded-fill", "OCCLUDED"])
@@ -111,5 +111,5 @@ def test_a_page_is_listed_with_its_tables(capsys: Capture) -> None:
 
 def test_an_unknown_page_is_told_what_there_is(capsys: Capture) -> None:
     said = complaint(capsys, "list", "--page", "magics")
-    assert "no page or section 'magics': there are Dumb7Fill (Seven Fill Cycles, " in said
-    assert "--page goes without names" in complaint(capsys, "list", "--page", "exploding", "dumb7.*")
+    assert "unknown page or section 'magics': choose from Dumb7Fill (Seven Fill Cycles, " in said
+    assert "--page excludes names" in complaint(capsys, "list", "--page", "exploding", "dumb7.*")

@@ -87,4 +87,4 @@ def test_bash_completes_a_name(capsys: Capture) -> None:
 
 
 def test_a_shell_that_has_no_completion(capsys: Capture) -> None:
-    assert "no shell 'fish': write one of bash, zsh" in complaint(capsys, "completion", "fish")
+    assert "unknown shell 'fish': choose from bash, zsh" in complaint(capsys, "completion", "fish")

@@ -274,7 +274,7 @@ def test_a_refutation_tells_the_length_and_where_the_result_lies() -> None:
     made = proof(f"xor eax,eax; test rcx,rcx; je 2f; 1: {twice} jne 1b; 2: ret")
     assert made.status == "refuted"
     text = certificate_text(Proof(("f", None, 1, "sysv"), made, Confirmation("confirmed", "so it is")))
-    assert "so it is\narrays of 1 board, the result in the place of sliders\n" in text
+    assert "so it is\narrays of 1 board, the result in place of sliders\n" in text
 
 
 def test_distances_are_added_up() -> None:
