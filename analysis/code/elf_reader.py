@@ -120,7 +120,7 @@ class Symbol:
 
     @property
     def is_label(self) -> bool:
-        """Whether the symbol is a local label of assembly source."""
+        """Whether the symbol is a local symbol without a type, such as a label of assembly source."""
         return self.is_local and self.type == _NOTYPE
 
     @property

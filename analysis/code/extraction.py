@@ -102,7 +102,7 @@ class Extraction:
         return address % self._alignment(self.section)
 
     def binary(self) -> Binary:
-        """Return the function with its data."""
+        """Return the function's code with the constants that it reads."""
         section, start = self.section, self.function.offset
         self._check_code(section)
         if not 0 <= start < section.size:

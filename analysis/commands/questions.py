@@ -31,9 +31,7 @@ def check_new(directory: str) -> None:
 
 
 def write_questions(directory: str, proofs: Iterable[tuple[str, Asked]]) -> int:
-    """Write a file for each query to a new or empty directory, all or none.
-
-    Return the number of files.
+    """Write a file for each query to a new or empty directory, all or none, and return their number.
 
     A file's name consists of the proof's title, the query's number and its subject.
     """

@@ -72,7 +72,7 @@ class Cells:
         return whole
 
     def write(self, start: int, bits: int, value: Bits) -> None:
-        """Store a value."""
+        """Store a value of `bits` bits at `start`."""
         self.content.update({start + at: Byte(value, bits, at) for at in range(bits // 8)})
 
 
@@ -159,7 +159,7 @@ def get(state: Any, variable: Variable) -> Bits:
 
 
 def put(state: Any, variable: Variable, value: Bits) -> None:
-    """Set a variable."""
+    """Set the value of a variable in a state."""
     *_, last = variable.key
     if variable.kind == "memory":
         state.memory.cells[variable.key[2]].write(last, variable.width, value)

@@ -152,7 +152,7 @@ def _split(kernel: KernelFigures | None) -> str:
 
 
 def _total(kernel: KernelFigures | None) -> str:
-    """Return the number of instructions, for arrays a board, else with the moves in brackets."""
+    """Return the number of instructions: for arrays a board, otherwise with the number of moves in brackets."""
     moves = kernel.counts.moves if kernel and not kernel.arrays else 0
     return figure(kernel.length if kernel else None) + (f" ({moves})" if moves else "")
 

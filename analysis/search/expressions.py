@@ -233,7 +233,7 @@ class Expressions:
         return left | a >> 64 - count & every((1 << count) - 1)
 
     def _table(self, args: tuple[Argument, ...], target: Wanted) -> int | None:
-        """Return a truth table by which three values give the wanted one, or None."""
+        """Return a truth table by which three values yield the wanted one, or None."""
         ones, zeros = target.bits & target.caring, target.caring & ~target.bits
         a, b, c = (self.bits[arg] for arg in args)
         at = self.telling
@@ -313,7 +313,7 @@ def _form(target: str, op: str, number: int, args: int, wide: bool, bits: int) -
 
 
 def _truth(a: int, b: int, c: int, ones: int, zeros: int) -> int | None:
-    """Return the truth table that gives these ones and zeros, or None if they contradict each other."""
+    """Return the truth table that yields these ones and zeros, or None if they contradict each other."""
     table = 0
     for row in range(8):
         here = (a if row & 4 else ~a) & (b if row & 2 else ~b) & (c if row & 1 else ~c)
