@@ -9,11 +9,11 @@ from itertools import chain
 from typing import Any
 
 from setwise.analysis import api
+from setwise.analysis.bench.benchmark import machine
+from setwise.analysis.bench.trials import EMPTY, METHOD, NoisyMeasurement, Timing
 from setwise.analysis.commands.arguments import add_json, add_lanes, add_names, add_only_isa
 from setwise.analysis.commands.kernels import add_cpu, add_objective, requested
 from setwise.analysis.commands.tables import print_json, print_table
-from setwise.analysis.bench.benchmark import machine
-from setwise.analysis.bench.trials import EMPTY, METHOD, Refusal, Timing
 from setwise.analysis.parallel import unrefused
 from setwise.analysis.progress import Progress
 from setwise.codegen.catalogue import chosen, find
@@ -140,9 +140,9 @@ def _shown(key: str, value: Any) -> str:
     return f"{value:.2f}" if isinstance(value, float) else str(value)
 
 
-def _complain(timings: Sequence[Timing | Refusal]) -> int:
+def _complain(timings: Sequence[Timing | NoisyMeasurement]) -> int:
     """Print one line about kernels without a result. Return the exit status."""
-    refused = [timing for timing in timings if isinstance(timing, Refusal)]
+    refused = [timing for timing in timings if isinstance(timing, NoisyMeasurement)]
     if refused:
         first = f"{refused[0].measurand.title}: {refused[0].reason}"
         some = f"no result for {len(refused)} of {len(timings)}, first {first}"

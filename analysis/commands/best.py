@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from setwise.analysis import api
+from setwise.analysis.bench.choice import OBJECTIVES, figures
+from setwise.analysis.bench.here import processor_named
 from setwise.analysis.code.binary import binary_of
 from setwise.analysis.code.count import count
 from setwise.analysis.commands.arguments import add_json, add_names, add_only_isa
 from setwise.analysis.commands.kernels import add_cpu
 from setwise.analysis.commands.tables import print_columns, print_json
 from setwise.analysis.cost.processors import Processor
-from setwise.analysis.bench.choice import OBJECTIVES, figures
-from setwise.analysis.bench.here import processor_named
 from setwise.analysis.text import counted
 from setwise.codegen.catalogue import chosen
 from setwise.codegen.export.banner import command

@@ -95,7 +95,9 @@ def entry_state(
     space = Space(domain, image, cells, arrays, task.red_zone)
     rsp = Pointer(STACK, ENTRY)
     space.store(rsp, 64, entry.back)
-    state = MachineState(domain, space, image.place(0), dict(entry.registers), dict(entry.vectors), targets=image.targets)
+    state = MachineState(
+        domain, space, image.place(0), dict(entry.registers), dict(entry.vectors), targets=image.targets
+    )
     state.registers["rsp"] = rsp
     words = iter(case.words)
     for argument in task.arguments:
