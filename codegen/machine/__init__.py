@@ -1,1 +1,1 @@
-"""The machine as data: registers, instructions, code, and the calling conventions."""
+"""The machine as data: registers, instructions, code, calling conventions, and the CPU features of processors."""

@@ -1,4 +1,4 @@
-"""Registers, instructions and code: what the passes make and the assemblers take."""
+"""Registers, instructions and code: the output of the passes and the input of the assemblers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _VECTOR_LETTER = {128: "x", 256: "y", 512: "z"}
 
 @dataclass(frozen=True, slots=True, order=True)
 class Register:
-    """A register of one of the three files, seen at one width.
+    """A register of one of the three files, at one operand size.
 
     >>> Register("general", 0, 64).name, Register("general", 9, 32).name, Register("vector", 17, 512).name
     ('rax', 'r9d', 'zmm17')
@@ -34,7 +34,7 @@ class Register:
 
     @property
     def name(self) -> str:
-        """The assembler's name of this register at this width."""
+        """The assembler name of this register at this operand size."""
         if self.file == "general":
             return _GENERAL_NAMES[self.bits][self.number]
         if self.file == "vector":
@@ -42,7 +42,7 @@ class Register:
         return f"k{self.number}"
 
     def at(self, bits: int) -> Register:
-        """The same register seen at another width."""
+        """Return the same register at another operand size."""
         return Register(self.file, self.number, bits)
 
     def __repr__(self) -> str:
@@ -50,7 +50,7 @@ class Register:
 
 
 def general(name: str) -> Register:
-    """The 64-bit general register of that name.
+    """Return the 64-bit general register with this name.
 
     >>> general("rdx")
     rdx
@@ -59,16 +59,15 @@ def general(name: str) -> Register:
 
 
 def vector(number: int, bits: int) -> Register:
-    """Vector register `number` at 128, 256 or 512 bits."""
+    """Return vector register `number` at 128, 256 or 512 bits."""
     return Register("vector", number, bits)
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """A memory operand: base + index * scale + displacement, or a place named by a symbol (rip-relative).
+    """A memory operand: base + index * scale + displacement, or a rip-relative symbol.
 
-    `bits` is the size of what is read or written; with `broadcast` it is the size of the one element that is
-    repeated over all lanes (EVEX only).
+    `bits` is the access size. With `broadcast` it is the size of the one element that fills all lanes (EVEX only).
     """
 
     bits: int
@@ -82,7 +81,7 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A place in the code. In `Code.items` it marks the place; as an operand it is where a branch goes."""
+    """A position in the code: a definition in `Code.items`, a branch target as an operand."""
 
     name: str
 
@@ -91,7 +90,7 @@ Operand = Register | Memory | int | Label
 
 
 class Line(NamedTuple):
-    """A line of a description: its file, and its number there."""
+    """A source line of a description."""
 
     file: str
     number: int
@@ -106,7 +105,7 @@ class Instruction:
     mask: Register | None = None
     zeroing: bool = False
     line: Line | None = field(default=None, compare=False, repr=False)
-    """The line of the description whose value it makes, where that was recorded."""
+    """The source line whose value the instruction computes, if lines were recorded."""
 
 
 Item = Instruction | Label
@@ -114,10 +113,10 @@ Item = Instruction | Label
 
 @dataclass(frozen=True, slots=True)
 class Datum:
-    """Read-only data: integers of `size` bytes each, little-endian.
+    """Read-only data: little-endian integers of `size` bytes.
 
-    A `Label` among the values is a jump table's entry: the signed distance from this datum's start to that place in
-    the code, in `size` = 4 bytes.
+    A `Label` among the values is an entry of a jump table: the signed distance from the start of this datum to the
+    label, in `size` = 4 bytes.
     """
 
     label: str
@@ -128,7 +127,7 @@ class Datum:
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """A routine with its registers chosen: instructions and labels in order, and the read-only data they use."""
+    """A routine after register allocation: instructions and labels in order, and the read-only data that they use."""
 
     name: str
     items: tuple[Item, ...]
@@ -136,22 +135,23 @@ class Code:
 
     @property
     def instructions(self) -> tuple[Instruction, ...]:
-        """The instructions alone."""
+        """The instructions without the labels."""
         return tuple(item for item in self.items if isinstance(item, Instruction))
 
     @property
     def begins_with_endbr64(self) -> bool:
-        """Whether an indirect call may land at its start on processors that check."""
+        """Whether the routine begins with endbr64, so that an indirect call may target it under CET."""
         return self.instructions[0].mnemonic == "endbr64"
 
 
 @dataclass(frozen=True, slots=True)
 class Fixup:
-    """A 4-byte signed field that waits for the distance between the code and its data.
+    """A 4-byte signed field for a distance between the code and its data.
 
     In text: field = address(datum `label`) + addend - address(field).
-    In data: field = address(code place `label`) + addend - address(field).
-    (The rule of R_X86_64_PC32, so object files can carry it as it is.)
+    In data: field = address(code label `label`) + addend - address(field).
+
+    This is the rule of R_X86_64_PC32, so an object file can hold it unchanged.
     """
 
     offset: int
@@ -161,7 +161,7 @@ class Fixup:
 
 @dataclass(frozen=True, slots=True)
 class Assembled:
-    """Bytes of a routine: text and data apart, with what is still open between them."""
+    """The bytes of a routine: text and data, with the fixups between them."""
 
     text: bytes
     data: bytes = b""
@@ -171,16 +171,16 @@ class Assembled:
     text_fixups: tuple[Fixup, ...] = ()
     data_fixups: tuple[Fixup, ...] = ()
     starts: tuple[int, ...] = ()
-    """Where each of the code's items starts in the text, and behind them where it ends."""
+    """The offset of each code item in the text, and the offset of the end."""
 
     @property
     def data_offset(self) -> int:
-        """Where `data` begins in `image`: behind the text, at the data's alignment."""
+        """The offset of `data` in `image`: after the text, at the alignment of the data."""
         return -(-len(self.text) // self.data_alignment) * self.data_alignment if self.data else len(self.text)
 
     @property
     def image(self) -> bytes:
-        """Text, padding (int3) and data as one position-independent block, all distances filled in.
+        """Text, int3 padding and data as one position-independent block with all fixups applied.
 
         The block must be loaded at a multiple of `data_alignment`.
         """

@@ -1,4 +1,4 @@
-"""Calling conventions: where arguments come, where the result goes, what must survive."""
+"""Calling conventions: the places of arguments and results, and the callee-saved registers."""
 
 from __future__ import annotations
 
@@ -15,36 +15,37 @@ def _registers(names: str) -> tuple[Register, ...]:
 
 @dataclass(frozen=True)
 class Convention:
-    """One calling convention; registers are tried in the order in which they stand here."""
+    """A calling convention. Registers are allocated in the listed order."""
 
     name: str
     arguments: tuple[Register, ...]
     scratch: tuple[Register, ...]
-    """General registers that a routine may change."""
+    """General registers that the callee may clobber."""
     saved: tuple[Register, ...]
-    """General registers that must come back as they were."""
+    """Callee-saved general registers."""
     vector_arguments: tuple[int, ...]
     saved_vectors: frozenset[int]
-    """Numbers of the vector registers whose low 128 bits must come back as they were."""
+    """Numbers of the vector registers whose low 128 bits are callee-saved."""
     stack_arguments: int = 8
-    """Offset from rsp, at entry, of the first argument that has no register."""
+    """Offset from rsp, at entry, of the first argument that is passed on the stack."""
     result: Register = general("rax")
     red_zone: int = 0
-    """How many bytes below rsp a routine may use."""
+    """The number of bytes below rsp that the callee may use."""
     home: int = 0
-    """How many bytes above the return address are the routine's own."""
+    """The number of bytes above the return address that the callee may use: the shadow space."""
 
     def vectors(self, available: int) -> tuple[tuple[Register, ...], tuple[Register, ...]]:
-        """Of the first `available` vector registers those that may change, and those whose low half must come back.
+        """Return the vector registers that may be clobbered, and those whose low half is callee-saved.
 
-        Registers 16 and above come first: writing them leaves no dirty upper halves behind.
+        Only the first `available` registers exist. Registers 16 and above come first: writing them leaves no dirty
+        upper halves behind.
         """
         order = (*range(16, available), *range(min(16, available)))
         free = tuple(vector(n, WHOLE) for n in order if n not in self.saved_vectors)
         return free, tuple(vector(n, WHOLE) for n in order if n in self.saved_vectors)
 
     def places(self, lanes: Sequence[int]) -> tuple[Register | int, ...]:
-        """Where parameters with so many lanes come: registers, or so many bytes above rsp at entry."""
+        """Return the place of each parameter, given its number of lanes: a register, or an offset from rsp at entry."""
         general_left, vectors_left = iter(self.arguments), iter(self.vector_arguments)
         stack = count(self.stack_arguments, 8)
         return tuple(
@@ -53,15 +54,15 @@ class Convention:
         )
 
     def result_for(self, lanes: int) -> Register:
-        """Where a result goes."""
+        """Return the register of a result with this number of lanes."""
         return self.result if lanes == 1 else vector(0, WHOLE)
 
 
 MASKS = tuple(Register("mask", number, 64) for number in range(1, 8))
-"""The mask registers, all of which a routine may change; k0 is left out, which as a write mask means none."""
+"""The mask registers, all caller-saved. k0 is missing: as a write mask it means no mask."""
 
 WHOLE = 512
-"""A vector register's width where no value is seen in it yet."""
+"""The width of a vector register before an operand size is chosen."""
 
 SYSV = Convention(
     "sysv",
@@ -84,9 +85,10 @@ WIN64 = Convention(
     stack_arguments=40,
     home=32,
 )
-"""Microsoft x64 calling convention; behind the return address lie 32 bytes of shadow space."""
+"""The Microsoft x64 calling convention, with 32 bytes of shadow space above the return address."""
 
 WIKI = replace(WIN64, name="wiki", arguments=_registers("rdx rcx"), vector_arguments=(2, 3), stack_arguments=8)
-"""The classic comparison's registers: sliders rdx, empty rcx, result rax (Dumb7Fill); vectors as Isenberg has them."""
+"""The registers of the literature's comparison: sliders rdx, empty rcx, result rax (Dumb7Fill); vectors as in
+Isenberg."""
 
 CONVENTIONS = {convention.name: convention for convention in (SYSV, WIN64, WIKI)}

@@ -1,11 +1,11 @@
-"""What processors have: a set of CPU features each, for those whose costs are known and those that are emulated."""
+"""CPU features of the processors whose costs are known or that are emulated."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
 BASELINE = frozenset({"x86-64", "sse", "sse2"})
-"""What every x86-64 processor has."""
+"""The features of every x86-64 processor."""
 
 _NEHALEM = frozenset({"ssse3", "sse4.1", "sse4.2", "popcnt"})
 _HASWELL = _NEHALEM | {"avx", "bmi1", "avx2", "bmi2"}
@@ -24,7 +24,8 @@ FEATURES: Mapping[str, frozenset[str]] = {
     "zen4": _ICE_LAKE,
     "zen5": _ICE_LAKE,
 }
-"""By processor, as far as setwise asks for features: besides the baseline, and by the names of codegen.run.cpu."""
+"""The features of each processor beyond the baseline, among those that kernels can require; names as in
+codegen.run.cpu."""
 
 _ASKED = frozenset[str]().union(*FEATURES.values())
 _CAME_WITH = {
@@ -35,11 +36,13 @@ _CAME_WITH = {
     "avx512vpopcntdq": "avx512vbmi",
     "avx512vbmi2": "avx512vbmi",
 }
-"""Features that setwise does not ask for, and of those that it does one that each of these processors has as well."""
+"""Features that kernels never require, each with one that appeared in the same of these processors."""
 
 
 def asked_for(features: Iterable[str]) -> frozenset[str]:
-    """What code with these features asks of a processor: those that came with another are named as that one.
+    """Return the features that code requires, in the names of this module and without the baseline.
+
+    A feature of `_CAME_WITH` is replaced by its companion.
 
     >>> sorted(asked_for({"x86-64", "lzcnt", "avx2", "fma"}))
     ['avx2', 'bmi1', 'fma']
@@ -48,7 +51,7 @@ def asked_for(features: Iterable[str]) -> frozenset[str]:
 
 
 def lacking(processor: str | frozenset[str], features: frozenset[str]) -> tuple[str, ...]:
-    """Those of the features that the processor, or one that has these, is known to lack.
+    """Return the required features that a processor, or one with these features, is known to lack, sorted.
 
     >>> lacking("zen3", frozenset({"avx2", "avx512f", "fma"}))
     ('avx512f',)

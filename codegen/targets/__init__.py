@@ -1,4 +1,4 @@
-"""The instruction sets, the oldest first: a record each, and the names by which routines come for them."""
+"""The instruction sets, oldest first, and groups of their names."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ ALL_SETS = tuple(TARGETS)
 SCALARS = tuple(name for name, target in TARGETS.items() if not target.vectors)
 VECTORS = tuple(name for name, target in TARGETS.items() if target.vectors)
 PACKED = tuple(name for name, target in TARGETS.items() if not target.vectors or target.spread)
-"""Those for which any description of several directions comes: no lane has to be the mirror image of another."""
+"""The sets for which a routine of several directions needs no mirrored lane."""
 
 
 def in_words(names: tuple[str, ...]) -> str:
-    """Instruction sets to choose from.
+    """Join names of instruction sets with commas and "or".
 
     >>> in_words(VECTORS[:3])
     'sse2, avx2 or avx512'
@@ -27,7 +27,7 @@ def in_words(names: tuple[str, ...]) -> str:
 
 
 def target_named(name: str) -> Target:
-    """The instruction set of that name; ValueError where there is none."""
+    """Return the instruction set with this name. Raise ValueError for an unknown name."""
     if name not in TARGETS:
         raise ValueError(f"unknown instruction set '{name}': use one of {', '.join(TARGETS)}")
     return TARGETS[name]

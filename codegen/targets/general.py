@@ -27,7 +27,7 @@ _SHIFTS = (
     Row("shl", "lea", "d [a*2^n]", when=lambda value: _is_lea_scale(value) and not _is_one(value)),
 )
 
-# An instruction of 32 bits clears the upper half of its result.
+# A 32-bit instruction clears the upper half of its result.
 _LOW_SHIFTS = tuple(replace(row, op="low-shl", operands=row.operands.replace("d", "d32", 1)) for row in _SHIFTS)
 
 _X86_64 = (
@@ -66,7 +66,7 @@ _X86_64 = (
 
 X86_64 = Target("x86-64", "x86-64", frozenset({"x86-64"}), _X86_64)
 
-# The forms that leave their arguments alone come second: they are taken where they spare a move.
+# The forms that preserve their arguments come second. They are selected only if they save a copy.
 _BMI2 = (
     Row("andn", "andn", "d a B"),
     Row("rotl", "rorx", "d a -n"),

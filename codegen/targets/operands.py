@@ -1,16 +1,15 @@
-"""The operands of a row, a word each, and what each makes of a value whose result and arguments have their places.
+"""The operand words of rows, each with the operand that it becomes.
 
 d d32       the result; its lower 32 bits
 a b c       an argument, in a register
-A B C       an argument that may also be a constant: a memory operand, on general registers also an immediate
-B8          the same of bytes: memory holds all lanes of it, where else it may hold one number for all
-A1 #b       a constant argument, as one number for all lanes in memory, or as an immediate
-n -n #      the operation's number (a count, a truth table), or 64 minus it; that of a constant that is loaded
+A B C       an argument that may also be a constant: a memory operand, or an immediate of a general instruction
+B8          B for bytes: the constant in memory must hold all lanes and is never broadcast
+A1 #b       a constant argument: in memory as one number for all lanes; as an immediate
+n -n #      the operation's number (a count, a truth table); 64 minus it; the number of a constant that is loaded
 7           this number
-cl          the low byte of rcx, where argument b must lie
-[...]       memory: a sum of arguments (the last one perhaps times 8, times 2**n, or an entry of n bytes each: times
-            n) and of n bytes, or a place by its name: the data, a slot of the stack (slot1: one board of it), an
-            argument on the stack
+cl          the low byte of rcx, which holds argument b
+[...]       memory: an address of arguments and n, where the last argument may be scaled by 8, by 2**n or by an entry
+            size of n bytes; or a named place: the data, a stack slot (slot1: its first board), a stack argument
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from setwise.codegen.ir.values import Value
 from setwise.codegen.machine.code import Memory, Operand, Register, general
 
 ARGUMENT = "stack argument"
-"""The symbol of a memory operand that is the routine's argument on the stack, until the frame's size is known."""
+"""The symbol of a memory operand for a stack argument, until the frame size is known."""
 RSP = general("rsp")
 CL = Register("general", 1, 8)
 
@@ -33,10 +32,11 @@ Maker = Callable[[Value, Register, Sequence[Operand]], Operand]
 
 @dataclass(frozen=True, slots=True)
 class OperandForm:
-    """An operand of a row: what makes it.
+    """The operand of a row, with the function that makes it.
 
-    The result comes of a `source`: argument a, a constant, a place in memory. `folds` is the argument that may be a
-    constant here, of which memory holds all lanes where it is `whole`.
+    An instruction with a `source` operand does not overwrite argument a: its result comes from argument a, a constant
+    or memory. `folds` is the letter of the argument that may be a constant operand. If `whole`, memory holds all its
+    lanes.
     """
 
     make: Maker
@@ -46,7 +46,7 @@ class OperandForm:
 
 
 def word_of(text: str) -> OperandForm:
-    """The word so spelt; ValueError for one that there is not.
+    """Return the operand form of a word. Raise ValueError for an unknown word.
 
     >>> from setwise.codegen.ir.values import parameter
     >>> value = Value("entry", (parameter(0), parameter(1)), 4)
@@ -59,11 +59,11 @@ def word_of(text: str) -> OperandForm:
         return OperandForm(lambda *_: int(text))
     if address := _ADDRESS.fullmatch(text):
         return OperandForm(_address(*address.groups()), source=True)
-    raise ValueError(f"a row has no word '{text}'")
+    raise ValueError(f"unknown operand word '{text}'")
 
 
 def sized(register: Register, lanes: int) -> Register:
-    """The register as wide as a value of so many lanes needs it."""
+    """Return the register at the operand size of a value with this many lanes."""
     return register.at(max(128, 64 * lanes)) if register.file == "vector" else register
 
 
@@ -77,7 +77,7 @@ def _argument(at: int) -> Maker:
 
 def _number_of_all(_: Value, __: Register, args: Sequence[Operand]) -> Operand:
     if not isinstance(args[0], Memory) or not args[0].broadcast:
-        raise TypeError(f"{args[0]} must be one number for all lanes here")
+        raise TypeError(f"{args[0]} must be a broadcast memory operand")
     return replace(args[0], broadcast=False)
 
 
@@ -115,7 +115,10 @@ _SCALES: Mapping[str | None, Callable[[Value], int]] = MappingProxyType(
 
 
 def _address(base: str | None, last: str, scale: str | None, beyond: str | None) -> Maker:
-    """An address of these terms; what lies there is as wide as the value, or as an entry of n bytes."""
+    """Make an address operand from the terms of a word.
+
+    The access is as wide as the value, or n bytes for a table entry.
+    """
 
     def make(value: Value, _: Register, args: Sequence[Operand]) -> Operand:
         def register(letter: str | None) -> Register | None:

@@ -1,4 +1,4 @@
-"""What a target is: its name, its features, and its rows; how a row becomes an instruction."""
+"""Targets: instruction sets as tables of rows."""
 
 from __future__ import annotations
 
@@ -12,16 +12,18 @@ from setwise.codegen.targets.operands import OperandForm, word_of
 
 
 class Refused(ValueError):
-    """The target has no instruction for an operation; the message names both and what to use instead."""
+    """An operation that the target has no instruction for.
+
+    The message names both, and an alternative.
+    """
 
 
 @dataclass(frozen=True)
 class Row:
-    """How one operation becomes one instruction.
+    """An instruction form that implements one operation.
 
-    `operands` are words of `codegen.targets.operands`, in Intel order; where d is named, but no source of it, the
-    instruction writes its result over argument a.
-    `when` says for which values the row holds; without it, for all.
+    `operands` holds words of `codegen.targets.operands` in Intel order. If d occurs but no source operand does, the
+    instruction overwrites argument a with its result. `when` restricts the row to some values.
     """
 
     op: str
@@ -29,14 +31,14 @@ class Row:
     operands: str
     when: Callable[[Value], bool] | None = None
     file: RegisterFile = "general"
-    """The registers that the row is about; a value with several lanes, or of such, wants a vector's row."""
+    """The register file of the row. Values of several lanes, or with arguments of several lanes, need a vector row."""
 
     def __post_init__(self) -> None:
-        assert self.words  # a wrong one is told here
+        assert self.words  # rejects an unknown word when the table is built
 
     @cached_property
     def words(self) -> tuple[OperandForm, ...]:
-        """What makes each operand."""
+        """The form of each operand."""
         try:
             return tuple(map(word_of, self.operands.split()))
         except ValueError as error:
@@ -44,65 +46,66 @@ class Row:
 
     @cached_property
     def spelt(self) -> frozenset[str]:
-        """The words as they are spelt."""
+        """The words of `operands` as a set."""
         return frozenset(self.operands.split())
 
     @cached_property
     def tied(self) -> bool:
-        """Whether the instruction writes its result over argument a."""
+        """Whether the instruction overwrites argument a with its result."""
         return not self.spelt.isdisjoint(("d", "d32")) and not any(word.source for word in self.words)
 
     @cached_property
     def whole(self) -> bool:
-        """Whether memory must hold all lanes of a constant."""
+        """Whether a constant in memory must hold all lanes."""
         return any(word.whole for word in self.words)
 
     @cached_property
     def folded(self) -> frozenset[str | None]:
-        """The arguments that may be constants which need no register."""
+        """The letters of the arguments that may be constant operands."""
         return frozenset([word.folds for word in self.words])
 
     def folds(self, letter: str) -> bool:
-        """Whether that argument may be a constant that needs no register."""
+        """Return whether this argument may be a constant operand."""
         return letter in self.folded
 
 
 @dataclass(frozen=True)
 class Target:
-    """An instruction set, as far as setwise uses it: all that is to be said of it."""
+    """An instruction set, as far as setwise uses it."""
 
     name: str
     title: str
     features: frozenset[str]
     rows: tuple[Row, ...]
     rotates: bool = False
-    """Whether rotates spare moves, so that masks which hold ranks too are worth trying."""
+    """Whether rotates save copies, so that the passes also try masks that clear the wrapped ranks."""
     move: str = ""
-    """How vector registers are moved."""
+    """The mnemonic that copies a vector register."""
     widths: tuple[int, ...] = (1,)
-    """How many lanes a register may have, the usual number first."""
+    """The possible numbers of lanes of a register, the default first."""
     vectors: int = 0
-    """How many vector registers there are."""
+    """The number of vector registers."""
     repeats: bool = False
-    """Whether a memory operand may be one number for all lanes."""
+    """Whether a memory operand can be broadcast to all lanes."""
     aligned: bool = False
-    """Whether a vector in memory must lie at a multiple of its size, except for the instruction that loads it."""
+    """Whether a vector memory operand must be aligned to its size, except in the instruction that loads it."""
     holds: bool = False
-    """Whether a vector that is wanted more than once is loaded once, where instructions could each read it."""
+    """Whether a vector constant that is used more than once is loaded into a register once, instead of at each use."""
     extends: Target | None = None
-    """An instruction set of which it has all rows, and beyond them only rows of operations that that one lacks."""
+    """An older instruction set whose rows are all rows of this one. The additional rows implement operations that it
+    lacks."""
 
     def __hash__(self) -> int:
         return hash(self.name)
 
     @property
     def spread(self) -> tuple[int, ...]:
-        """How many directions a register may hold, the usual number first; none where lanes are too few for that."""
+        """The possible numbers of directions in a register, the default first; empty for two-lane registers."""
         return tuple(width for width in self.widths if width > 2)
 
     @cached_property
     def _by_file(self) -> dict[tuple[str, str], tuple[tuple[Row, ...], bool]]:
-        """The rows of each operation in the registers of a file, the one to prefer first, and if all always hold."""
+        """The rows of each operation in a register file, preferred ones first, and whether all are unconditional."""
         rows: dict[tuple[str, str], tuple[tuple[Row, ...], bool]] = {}
         for row in self.rows:
             others, always = rows.get((row.op, row.file), ((), True))
@@ -110,7 +113,7 @@ class Target:
         return rows
 
     def rows_for(self, value: Value) -> tuple[Row, ...]:
-        """The rows that can make this value."""
+        """Return the rows that can compute this value."""
         wide = value.lanes > 1
         for arg in value.args:
             wide = wide or arg.lanes > 1
@@ -118,25 +121,25 @@ class Target:
         return rows if always else tuple([row for row in rows if row.when is None or row.when(value)])
 
     def overwrites(self, value: Value) -> bool:
-        """Whether every row that can make this value writes the result over an argument."""
+        """Return whether every row that can compute this value overwrites an argument."""
         rows = self.rows_for(value)
         return bool(rows) and all(row.tied for row in rows)
 
     def has(self, op: str, lanes: int) -> bool:
-        """Whether some row makes that operation for so many lanes."""
+        """Return whether some row implements the operation on this number of lanes."""
         return (op, "vector" if lanes > 1 else "general") in self._by_file
 
 
 def uniform_count(value: Value) -> bool:
-    """Whether all lanes are shifted by the same count, or hold the same number."""
+    """Return whether all lanes have the same shift count or number."""
     return len(set(value.attr)) == 1
 
 
 def per_lane_counts(value: Value) -> bool:
-    """Whether lanes have counts, or numbers, of their own."""
+    """Return whether the lanes differ in their shift count or number."""
     return not uniform_count(value)
 
 
 def build(row: Row, value: Value, result: Register, args: Sequence[Operand]) -> Instruction:
-    """The instruction of a row, its result and arguments placed; for a tied row args[0] is already `result`."""
+    """Return the instruction of a row for these registers. If the row is tied, args[0] is already `result`."""
     return Instruction(row.mnemonic, tuple(word.make(value, result, args) for word in row.words), line=value.line)

@@ -1,4 +1,4 @@
-"""SSE2, AVX2 and AVX-512: 64-bit lanes in vector registers, beside the general registers' rows."""
+"""SSE2, AVX2 and AVX-512: 64-bit lanes in vector registers, in addition to the rows of general registers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from setwise.codegen.targets.table import Row, Target, per_lane_counts, uniform_
 
 
 def _doubled(value: Value) -> bool:
-    """Whether a board in a register moves by one square: processors add in more places than they shift."""
+    """Return whether a register is shifted left by one. An addition runs on more ports than a shift."""
     return set(value.attr) == {1} and value.args[0].op not in ("load", "place")
 
 
@@ -18,7 +18,7 @@ def _rows(*rows: Row) -> tuple[Row, ...]:
     return tuple(replace(row, file="vector") for row in rows)
 
 
-# What moves between general and vector registers, and between lanes, is the same in SSE2 and its descendants.
+# Transfers between register files and between lanes that SSE2 and its descendants share.
 _SSE2 = _rows(
     Row("and", "pand", "d B"),
     Row("or", "por", "d B"),
@@ -59,9 +59,9 @@ SSE2 = Target(
 )
 
 SPLAT = Row("splat", "vpbroadcastq", "d a", file="vector")
-"""A board in a vector register goes to all lanes."""
+"""Broadcast of a board from a vector register to all lanes."""
 
-# AVX2 and AVX-512 alike.
+# Rows that AVX2 and AVX-512 share.
 _VEX = _rows(
     Row("add", "vpaddq", "d a B"),
     Row("sub", "vpsubq", "d a B"),
@@ -102,7 +102,7 @@ _AVX2 = _VEX + _rows(
 )
 
 SPLAT_RELOAD = Row("splat-reload", "vpbroadcastq", "d [slot1]", file="vector")
-"""A board that was stored goes to all lanes: what crosses between files through memory takes no unit of vectors."""
+"""Broadcast of a board from a stack slot. A transfer between files through memory uses no vector shuffle port."""
 
 AVX2 = Target(
     "avx2",
@@ -136,7 +136,7 @@ _AVX512 = _VEX + _rows(
     Row("store", "vmovdqu64", "[slot] a"),
     Row("reload", "vmovdqu64", "d [slot]"),
     Row("put", "vmovdqu64", "[a+n] b"),
-    # Of registers 16 to 31 assemblers encode vmovq to memory in two ways, vmovlps in one.
+    # Assemblers differ in their encoding of vmovq to memory from registers 16 to 31. vmovlps has one encoding.
     Row("put-low", "vmovlps", "[a+n] b"),
     Row("put-entry", "vmovdqu64", "[a+b*8+n] c"),
 )
@@ -169,4 +169,4 @@ GFNI = replace(
 )
 
 SETS = (SSE2, AVX2, AVX512, GFNI)
-"""The oldest first."""
+"""The vector instruction sets, oldest first."""

@@ -72,7 +72,7 @@ def test_what_a_processor_lacks_follows_from_its_features() -> None:
 
 @pytest.mark.parametrize("word", ["e", "A2", "=1", "[b+a]", "[a+b*3]", "d,a", "-1", "[a", "D"])
 def test_a_row_with_a_wrong_word_is_none(word: str) -> None:
-    with pytest.raises(ValueError, match=f"row 'd {re.escape(word)}' of lea: a row has no word '{re.escape(word)}'"):
+    with pytest.raises(ValueError, match=f"row 'd {re.escape(word)}' of lea: unknown operand word '{re.escape(word)}'"):
         Row("add", "lea", f"d {word}")
 
 
