@@ -1,4 +1,4 @@
-"""Squares, directions, masks, wrap masks; text and FEN in, text diagrams out.
+"""Squares, directions and masks of the chess board; boards and FEN as text.
 
 A board is an `int` of 64 bits, little-endian rank-file: a1 = bit 0, h1 = bit 7, a8 = bit 56, h8 = bit 63.
 """
@@ -16,12 +16,15 @@ RANK_1, RANK_2, RANK_3, RANK_4, RANK_5, RANK_6, RANK_7, RANK_8 = (0xFF << 8 * ra
 NOT_A = ALL ^ FILE_A
 NOT_H = ALL ^ FILE_H
 INNER_FILES = 0x7E7E_7E7E_7E7E_7E7E
-"""Files B to G: the horizontal propagator that an attack getter needs, since no blocker on A or H hides a square."""
+"""Files B to G. They suffice as the horizontal propagator of an attack getter: a blocker on an edge file hides no
+square."""
 
 
 @dataclass(frozen=True, slots=True)
 class Direction:
-    """One of the eight directions of the compass rose, or a leap; `shift` is positive to the left (towards h8).
+    """One of the eight directions of the compass rose, or a leap.
+
+    `shift` is the difference of the square numbers, positive towards h8. `file_step` and `rank_step` are its parts.
 
     >>> SOWE.name, SOWE.shift, SOWE.opposite.name
     ('soWe', -9, 'noEa')
@@ -34,7 +37,9 @@ class Direction:
 
     @property
     def avoid_wrap(self) -> int:
-        """The seeds' avoidWrap: squares that one step can reach, so that a rotate may stand for the shift.
+        """Mask of the squares that one step can reach; the seeds' avoidWrap.
+
+        With it a rotate may replace the shift.
 
         >>> hexadecimal(NOEA.avoid_wrap), hexadecimal(SOUT.avoid_wrap)
         ('0xfefe_fefe_fefe_fe00', '0x00ff_ffff_ffff_ffff')
@@ -43,12 +48,12 @@ class Direction:
 
     @property
     def opposite(self) -> Direction:
-        """The direction that leads back."""
+        """The opposite direction."""
         return _direction_of(-self.file_step, -self.rank_step)
 
     @property
     def mirrored(self) -> Direction:
-        """The direction where the board is seen with its ranks in the opposite order: north for south.
+        """The direction after a vertical flip of the board: north and south swapped.
 
         >>> NOEA.mirrored.name, WEST.mirrored.name
         ('soEa', 'west')
@@ -56,11 +61,11 @@ class Direction:
         return _direction_of(self.file_step, -self.rank_step)
 
     def reach_files(self, steps: int) -> int:
-        """The files that `steps` steps in this direction can arrive at, all ranks of them."""
+        """Return the files, as whole files, that a step of this length can reach."""
         return (_shifted(0xFF, self.file_step * steps) & 0xFF) * FILE_A
 
     def reach(self, steps: int) -> int:
-        """The squares that `steps` steps in this direction can arrive at, files and ranks both minded.
+        """Return the squares that a step of this length can reach.
 
         >>> print(draw(NOEA.reach(5)))
         . . . . . 1 1 1
@@ -92,14 +97,14 @@ NOWE = Direction("noWe", 7, -1, 1)
 NORT = Direction("nort", 8, 0, 1)
 
 DIR8 = (NOEA, EAST, SOEA, SOUT, SOWE, WEST, NOWE, NORT)
-"""The eight in the seeds' order: the index is the `dir8` of a routine whose direction is known at run time."""
+"""The eight directions in the seeds' order. A parameter `dir8` is an index into it."""
 VERTICAL = (SOUT, NORT)
 EASTWARD = (NOEA, EAST, SOEA)
 WESTWARD = (NOWE, WEST, SOWE)
 ROOK = (EAST, SOUT, WEST, NORT)
 BISHOP = (NOEA, SOEA, SOWE, NOWE)
 QUEEN = DIR8
-"""ROOK, BISHOP and QUEEN keep the order of DIR8; EASTWARD and WESTWARD run from north to south."""
+"""ROOK, BISHOP and QUEEN keep the order of DIR8. EASTWARD and WESTWARD run from north to south."""
 
 DIRECTIONS: Mapping[str, Direction] = {direction.name: direction for direction in DIR8}
 DIRECTION_SETS: Mapping[str, tuple[Direction, ...]] = {
@@ -113,7 +118,7 @@ DIRECTION_SETS: Mapping[str, tuple[Direction, ...]] = {
 
 
 def leap(*directions: Direction) -> Direction:
-    """Several steps as one: where they lead to, whatever is on the way; ValueError where that is back.
+    """Return the sum of several steps as one leap. Raise ValueError if it leads back to the origin.
 
     >>> leap(NORT, NORT, EAST).shift, leap(NORT, EAST)
     (17, noEa)
@@ -123,13 +128,15 @@ def leap(*directions: Direction) -> Direction:
 
 def _direction_of(files: int, ranks: int) -> Direction:
     if not files and not ranks:
-        raise ValueError("a step needs directions that lead away from where it begins: write step(NORT)")
+        raise ValueError(
+            "these directions cancel out or are missing: name a step that changes the square, as in step(NORT)"
+        )
     compass = (d for d in DIR8 if (d.file_step, d.rank_step) == (files, ranks))
     return next(compass, None) or Direction(f"{files:+}{ranks:+}", files + 8 * ranks, files, ranks)
 
 
 def direction(text: str) -> Direction:
-    """The direction of that name, matched without regard to case; ValueError names the eight.
+    """Return the direction with this name, in any case. Raise ValueError with the eight names if there is none.
 
     >>> direction("NOEA")
     noEa
@@ -141,7 +148,7 @@ def direction(text: str) -> Direction:
 
 
 def square(name: str) -> int:
-    """The number of a square, 0 for a1 to 63 for h8; ValueError for anything else.
+    """Return the number of a square, 0 for a1 to 63 for h8. Raise ValueError for another text.
 
     >>> square("a1"), square("h1"), square("e4")
     (0, 7, 28)
@@ -152,7 +159,7 @@ def square(name: str) -> int:
 
 
 def square_name(number: int) -> str:
-    """The name of square 0 to 63.
+    """Return the name of a square from 0 to 63. Raise ValueError for another number.
 
     >>> square_name(28)
     'e4'
@@ -163,7 +170,7 @@ def square_name(number: int) -> str:
 
 
 def squares(board: int) -> Iterator[int]:
-    """The numbers of a board's squares, a1 first.
+    """Yield the numbers of a board's squares in ascending order, a1 first.
 
     >>> [square_name(number) for number in squares(0x8100_0000_0000_0081)]
     ['a1', 'h1', 'a8', 'h8']
@@ -174,11 +181,11 @@ def squares(board: int) -> Iterator[int]:
 
 
 def parse_board(text: str) -> int:
-    """A board from a hexadecimal or decimal number, a list of squares, or a drawing of eight lines.
+    """Return the board that a text denotes: a number, a list of squares, or a drawing of eight lines.
 
-    Numbers may hold underscores. A drawing has rank 8 on top, `1` or `x` for a square in the set and `.` for one that
-    is not, spaces as wanted, and may carry the labels that `draw` gives. ValueError in one line for anything else,
-    also for a number that is negative or over 64 bits.
+    Numbers are decimal or hexadecimal and may hold underscores. A drawing has rank 8 on top, `1` or `x` for a square in
+    the set and `.` for an empty one. Spaces are optional. The labels that `draw` prints are accepted. Raise a one-line
+    ValueError for other text, and for a number that is negative or exceeds 64 bits.
 
     >>> parse_board("0x8000_0000_0000_0001") == parse_board("a1,h8") == parse_board("9223372036854775809")
     True
@@ -196,15 +203,15 @@ def parse_board(text: str) -> int:
     if all(re.fullmatch("[a-hA-H][1-8]", name) for name in names):
         return sum(1 << number for number in {square(name) for name in names})
     raise ValueError(
-        f"{_quoted(text)} is no board: write 0x and hexadecimal digits, a decimal number, "
+        f"{_quoted(text)} is not a board: write 0x and hexadecimal digits, a decimal number, "
         "squares as in a1,h8, or eight drawn lines of 1 and ."
     )
 
 
 def parse_number(text: str) -> int | None:
-    """The number of 64 bits that a text is, in hexadecimal or decimal digits; None for other text.
+    """Return the 64-bit number that a hexadecimal or decimal text denotes, or None for other text.
 
-    ValueError for one that is negative or over 64 bits.
+    Raise ValueError for a number that is negative or exceeds 64 bits.
     """
     stripped = text.strip()
     if re.fullmatch(r"-(0[xX][0-9a-fA-F_]+|[0-9][0-9_]*)", stripped):
@@ -213,7 +220,7 @@ def parse_number(text: str) -> int | None:
         return _within_64_bits(int(stripped, 16), stripped)
     if re.fullmatch(r"[0-9](_?[0-9])*", stripped):
         digits = stripped.replace("_", "").lstrip("0") or "0"
-        # Python refuses to convert very long decimals, with a message of its own.
+        # Python refuses to convert very long decimals, with a message that does not fit here.
         return _within_64_bits(int(digits) if len(digits) <= 20 else ALL + 1, stripped)
     return None
 
@@ -229,7 +236,7 @@ def _parse_drawing(text: str) -> int:
     if lines[-1].lower() == "abcdefgh":
         del lines[-1]
     if len(lines) != 8:
-        raise ValueError(f"a drawn board of {len(lines)} lines: draw eight, rank 8 on top")
+        raise ValueError(f"the drawn board has {len(lines)} lines: draw eight, rank 8 on top")
     board = 0
     for rank, line in zip(range(7, -1, -1), lines, strict=True):
         cells = line[1:] if len(line) == 9 and line[0] == str(rank + 1) else line
@@ -240,7 +247,7 @@ def _parse_drawing(text: str) -> int:
 
 
 def hexadecimal(board: int) -> str:
-    """A board as sixteen hexadecimal digits in groups of four.
+    """Return a board as sixteen hexadecimal digits in groups of four.
 
     >>> hexadecimal(INNER_FILES)
     '0x7e7e_7e7e_7e7e_7e7e'
@@ -249,7 +256,7 @@ def hexadecimal(board: int) -> str:
 
 
 def draw(board: int, labels: bool = False) -> str:
-    """A board as the literature draws it: rank 8 on top, `1` and `.`; with `labels`, ranks and files named.
+    """Return a text diagram of a board, rank 8 on top; `labels` adds the names of ranks and files.
 
     >>> print(draw(FILE_A | RANK_2, labels=True))
     8 1 . . . . . . .
@@ -271,28 +278,33 @@ def draw(board: int, labels: bool = False) -> str:
 
 Side = Literal["w", "b"]
 KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
-"""The test position that everybody uses for move generators."""
+"""The usual test position for move generators, from the chessprogramming wiki."""
 STARTPOS = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 _PIECES = "PNBRQKpnbrqk"
 
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """The piece placement and the side to move; `boards` has one board a piece letter, in the order PNBRQKpnbrqk."""
+    """The piece placement and the side to move.
+
+    `boards` holds one board per piece letter, in the order PNBRQKpnbrqk.
+    """
 
     boards: tuple[int, ...]
     side: Side
 
     def piece(self, letter: str) -> int:
-        """The squares of the pieces with that FEN letter: upper case white, lower case black."""
+        """Return the squares of the pieces with this FEN letter, upper case for white and lower case for black."""
         return self.boards[_PIECES.index(letter)]
 
     def pieces(self, side: Side, letter: str) -> int:
-        """The pieces of one side with that letter of PNBRQK."""
+        """Return the squares of one side's pieces of a type, given as a letter of PNBRQK."""
         return self.piece(letter if side == "w" else letter.lower())
 
     def sliders(self, side: Side, orthogonal: bool, diagonal: bool) -> int:
-        """The sliders of one side: rooks and queens if orthogonal, bishops and queens if diagonal, or both.
+        """Return one side's sliders.
+
+        `orthogonal` selects rooks and queens, `diagonal` selects bishops and queens.
 
         >>> print(draw(parse_fen(KIWIPETE).sliders("w", orthogonal=True, diagonal=False)))
         . . . . . . . .
@@ -314,15 +326,16 @@ class Position:
 
     @property
     def empty(self) -> int:
-        """All squares without one."""
+        """All squares without a piece."""
         return ALL ^ self.occupied
 
 
 def parse_fen(text: str) -> Position:
-    """A position from a FEN: piece placement and side to move, then up to four more fields that are only validated.
+    """Return the position that a FEN describes.
 
-    `startpos` is where games begin, as in the Universal Chess Interface (Meyer-Kahlen, 2000). The rules of the game are
-    not asked: a board without kings is fine. ValueError in one line names what is wrong.
+    Piece placement and side to move are required. Up to four more fields are validated and dropped. `startpos` is the
+    initial position, as in the Universal Chess Interface (Meyer-Kahlen, 2000). The rules of chess are not checked: a
+    board without kings is accepted. Raise a one-line ValueError for invalid text.
 
     >>> parse_fen("8/8/8/3r4/8/8/8/R6R b").side
     'b'
@@ -335,13 +348,13 @@ def parse_fen(text: str) -> Position:
         raise ValueError("an empty FEN: write piece placement and side to move, as in 8/8/8/3r4/8/8/8/R6R w")
     boards = _parse_placement(fields[0])
     if len(fields) == 1:
-        raise ValueError("FEN without a side to move: add w or b behind the piece placement")
+        raise ValueError("FEN without a side to move: add w or b after the piece placement")
     if len(fields) > 6:
         raise ValueError(f"FEN with {len(fields)} fields: it has at most 6, piece placement to move number")
     if fields[1] not in ("w", "b"):
         raise ValueError(f"FEN with side to move {_quoted(fields[1])}: write w or b")
     side: Side = "w" if fields[1] == "w" else "b"
-    # Chess960 names a castling rook by its file.
+    # Chess960 may name a castling rook by its file.
     castling, en_passant, *clocks = fields[2:] + ["-"] * (4 - len(fields))
     if castling != "-" and (not re.fullmatch("[KQkqA-Ha-h]{1,4}", castling) or len(set(castling)) != len(castling)):
         raise ValueError(f"FEN with castling rights {_quoted(castling)}: write - or letters of KQkq")

@@ -28,7 +28,7 @@ def test_the_eight() -> None:
     assert {name: " ".join(map(there.square_name, (0, 1, 8, 63))) for name, there in NUMBERINGS.items()} == BEGINNINGS
     assert {there.name for there in NUMBERINGS.values()} == NUMBERINGS.keys()
     assert numbering("A1-By-Files") is NUMBERINGS["a1-by-files"]
-    with pytest.raises(ValueError, match="no numbering of squares 'b1': write one of a1 h1"):
+    with pytest.raises(ValueError, match="unknown numbering of squares 'b1': write one of a1 h1"):
         numbering("b1")
 
 

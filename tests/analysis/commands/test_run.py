@@ -116,12 +116,12 @@ def test_other_numberings_of_the_board(name: str, capsys: Capture) -> None:
 
 def test_what_is_no_numbering(capsys: Capture) -> None:
     said = complaint(capsys, "run", DUMB7, "1", "2", "--squares", "e4")
-    assert "no numbering of squares 'e4': write one of a1 h1 a8 h8 a1-by-files" in said
+    assert "unknown numbering of squares 'e4': write one of a1 h1 a8 h8 a1-by-files" in said
 
 
 def test_what_is_no_board_and_no_position(capsys: Capture) -> None:
     assert "over 64 bits" in complaint(capsys, "run", DUMB7, "0x1ffffffffffffffff", "0")
-    assert "is no board" in complaint(capsys, "run", DUMB7, "", "0")
+    assert "is not a board" in complaint(capsys, "run", DUMB7, "", "0")
     assert "draw" in complaint(capsys, "run", DUMB7, "a board\nof two lines", "0")
     assert "FEN" in complaint(capsys, "run", DUMB7, "--fen", "")
     assert "FEN" in complaint(capsys, "run", DUMB7, "--fen", "8/8/8/8/8/8/8/9 w")
