@@ -1,1 +1,1 @@
-"""What a description is written in: values, rays, layouts, and routines with their contracts."""
+"""The intermediate representation and the DSL: values, rays, layouts, and routines with their contracts."""

@@ -1,4 +1,4 @@
-"""Which bits of a value are surely zero, and which bits anybody looks at."""
+"""Known zero bits and demanded bits of values."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from setwise.codegen.ir.operations import operation_named
 from setwise.codegen.ir.values import ALL, RESHAPES, Lanes, Value
 
 _ALIKE = 1 << 16
-"""How many answers are kept: rays, lanes and forms of a routine ask much alike."""
+"""The size of the caches. The rays, lanes and forms of a routine repeat the same queries."""
 
 
 def known_zero(value: Value, known: dict[Value, Lanes], *, loose: bool = False) -> Lanes:
-    """The bits of each lane that are zero whatever the parameters; `known` remembers, arguments are looked up first.
+    """Return the bits of each lane that are zero for all parameters.
 
-    `loose` allows that any shift may in truth be a rotate: then a shift alone makes no bit zero.
+    `known` caches the result for each value. `loose` permits any shift to become a rotate: then a shift alone clears no
+    bits.
 
     >>> from setwise.codegen.ir.values import parameter
     >>> [hex(lane) for lane in known_zero(parameter(0) << 4 & 0xFF, {})]
@@ -31,7 +32,7 @@ def known_zero(value: Value, known: dict[Value, Lanes], *, loose: bool = False) 
 
 
 def known_zero_along(graph: Graph) -> dict[Value, Lanes]:
-    """The same of every value of a graph whose steps, runs and paths still stand."""
+    """Return the known zero bits of every value of a graph, including steps, runs and paths before expansion."""
     known: dict[Value, Lanes] = {}
     for value in graph.order:
         along = value.op in _OF_RAYS
@@ -46,7 +47,7 @@ def _zero(value: Value, known: dict[Value, Lanes], loose: bool) -> Lanes:
         return (reduce(and_, (~entry & ALL for entry in value.attr[0])),)
     if value.op in RESHAPES:
         lanes = RESHAPES[value.op](tuple(~zero & ALL for zero in known[value.args[0]]), value.lanes)
-        # An instruction may leave more lanes than are meant; of those nothing is known.
+        # The instruction may have more lanes than the result needs. Nothing is known of the excess.
         return (*(~lane & ALL for lane in lanes), *(0,) * (value.lanes - len(lanes)))
     operation = value.operation
     if not operation.left and not operation.bitwise:
@@ -56,7 +57,7 @@ def _zero(value: Value, known: dict[Value, Lanes], loose: bool) -> Lanes:
 
 @lru_cache(_ALIKE)
 def _zeros(op: str, counts: Lanes, known: tuple[Lanes, ...], loose: bool) -> Lanes:
-    """Lane by lane the bits that are surely zero where those of the arguments are."""
+    """Return the known zero bits of a result, lane by lane, given those of the arguments."""
     operation = operation_named(op)
     lanes = zip(zip(*known, strict=True), counts, strict=True)
     return tuple(operation.zeros(lane, count, loose=loose) for lane, count in lanes)
@@ -64,7 +65,7 @@ def _zeros(op: str, counts: Lanes, known: tuple[Lanes, ...], loose: bool) -> Lan
 
 @lru_cache(_ALIKE)
 def _asked(op: str, counts: Lanes, wanted: Lanes, known: tuple[Lanes, ...]) -> tuple[Lanes, ...]:
-    """For each argument, lane by lane, the bits on which the wanted ones of the result may depend."""
+    """Return, for each argument and lane, the bits on which the demanded bits of the result may depend."""
     operation = operation_named(op)
     lanes = tuple(zip(wanted, zip(*known, strict=True), counts, strict=True))
     looked_at = range(1 if operation.left else len(known))
@@ -75,7 +76,10 @@ _OF_RAYS = ("step", "run", "path")
 
 
 def _zero_along(value: Value, zeros: Lanes) -> Lanes:
-    """The bits that are zero of what goes along a ray; a path or run may hold ranks that a step empties."""
+    """Return the known zero bits of a step, run or path, given those of its argument.
+
+    For a run or path only whole files count: its expansion may keep bits on ranks that a step cannot reach.
+    """
     ray, n = value.attr
     if ray is None:
         return (0,)
@@ -86,7 +90,7 @@ def _zero_along(value: Value, zeros: Lanes) -> Lanes:
 
 
 def _asked_along(value: Value, wanted: Lanes) -> Lanes:
-    """The bits of the squares that go along a ray on which the wanted bits depend."""
+    """Return the bits of a step's, run's or path's argument on which the demanded bits may depend."""
     ray, n = value.attr
     if ray is None:
         return (ALL,)
@@ -105,7 +109,7 @@ def _moved(bits: int, left: int) -> int:
 
 
 def _counts(value: Value) -> Lanes:
-    """How far each lane is moved, 0 by operations that move nothing."""
+    """Return the shift count of each lane, 0 for operations that shift nothing."""
     return value.attr if value.operation.left else (0,) * value.lanes
 
 
@@ -116,9 +120,9 @@ def demanded(
     known: dict[Value, Lanes] | None = None,
     gone: Mapping[Value, Value] = MappingProxyType({}),
 ) -> dict[Value, Lanes]:
-    """For every value the bits that some user looks at; the others may be anything.
+    """Return the demanded bits of every value: the bits that some user depends on.
 
-    `known` remembers known zero bits. Each of the values that are `gone` is taken for the argument named with it.
+    `known` caches known zero bits. `gone` maps each removed value to the argument that replaces it.
 
     >>> from setwise.codegen.ir.values import parameter
     >>> inner = parameter(0) & 0xFFFF
@@ -150,7 +154,7 @@ def demanded(
                 ask(dir8, (ALL,))
         elif value.operation.left or value.operation.bitwise:
             zeros = tuple([known[arg] for arg in value.args])
-            # A shift by a count a lane may have the counts as an argument besides: nobody looks at its bits.
+            # A shift with per-lane counts may also have the counts as an argument. Its bits are not demanded.
             for arg, bits in zip(value.args, _asked(value.op, _counts(value), wanted[value], zeros), strict=False):
                 ask(arg, bits)
         else:

@@ -1,4 +1,4 @@
-"""Control in a description: repeat, while, when and switch as regions with carried values, and tables.
+"""Structured control in descriptions: loops, conditionals and switches as regions, and lookup tables.
 
 >>> def cycle(gen, flood):
 ...     return gen >> 8, flood | gen
@@ -18,37 +18,37 @@ from setwise.codegen.ir.values import Condition, Region, Value, constant
 Body = Callable[..., tuple[Value | int, ...]]
 
 ROUNDS_DECIDED = 1 << 10
-"""How many rounds a loop over constants goes when code is made; those that go on are for the code."""
+"""The number of iterations that a loop over constants may run at code generation. A longer loop is emitted as code."""
 
 
 SIGN = 1 << 63
-"""The bound of the values that are not negative, taken as signed numbers."""
+"""The unsigned bound of the values that are non-negative as signed numbers."""
 
 
 def nonzero(value: Value) -> Condition:
-    """The condition that a value is not zero."""
+    """Return the condition that a value is not zero."""
     return _of_one("nonzero", value)
 
 
 def below(value: Value, bound: int) -> Condition:
-    """The condition that a value, unsigned, is below `bound`, which must be below 2**31, or 2**63."""
+    """Return the condition that an unsigned value is below `bound`, itself below 2**31 or equal to 2**63."""
     return _of_one("below", value, _bound(bound))
 
 
 def at_least(value: Value, bound: int) -> Condition:
-    """The condition that a value, unsigned, is `bound` or more, which must be below 2**31, or 2**63."""
+    """Return the condition that an unsigned value is at least `bound`, itself below 2**31 or equal to 2**63."""
     return _of_one("at-least", value, _bound(bound))
 
 
 def _bound(bound: int) -> int:
     if not 0 < bound < 1 << 31 and bound != SIGN:
-        raise ValueError(f"a bound must be above 0 and below 2**31, or 2**63, not {bound}")
+        raise ValueError(f"a bound must be from 1 to 2**31 - 1, or 2**63, not {bound}")
     return bound
 
 
 def _of_one(kind: Literal["nonzero", "below", "at-least"], value: Value, bound: int = 0) -> Condition:
     if value.lanes != 1:
-        raise ValueError(f"a condition asks one board, not {value.lanes} lanes: unite them first")
+        raise ValueError(f"a condition tests one lane, not {value.lanes}: unite the lanes first")
     return Condition(kind, value, bound)
 
 
@@ -67,7 +67,10 @@ def _loop(condition: Callable[..., Condition], body: Body, carried: tuple[Value,
 
 
 def _traced(body: Body, carried: tuple[Value, ...]) -> tuple[tuple[Value, ...], tuple[Value, ...]]:
-    """The next values and the writes that a body returns; ValueError where they are not those of what is carried."""
+    """Trace a body and return its next values and its writes.
+
+    Raise ValueError unless the next values match the carried ones in number and lanes.
+    """
     returned = body(*carried)
     if not isinstance(returned, tuple):
         raise ValueError("a body returns the next carried values as a tuple: write `return (gen,)` for a single one")
@@ -83,16 +86,18 @@ def _traced(body: Body, carried: tuple[Value, ...]) -> tuple[tuple[Value, ...], 
 
 
 def _followed(body: Body, carried: tuple[Value, ...]) -> tuple[Value, ...]:
-    """The next values of a body that is run when code is made."""
+    """Run a body at code generation and return its next values. Raise ValueError if it writes memory."""
     nexts, writes = _traced(body, carried)
     if writes:
-        raise ValueError("a body writes to arrays only where the code itself decides whether it runs")
+        raise ValueError(
+            "this body runs at code generation and cannot write to arrays: make its condition depend on a parameter"
+        )
     return nexts
 
 
 def _condition(condition: Condition) -> Condition:
     if not isinstance(condition, Condition):
-        raise ValueError(f"a condition is made by nonzero, below or at_least, not {type(condition).__name__}")
+        raise ValueError(f"a condition must come from nonzero, below or at_least, not {type(condition).__name__}")
     return condition
 
 
@@ -101,7 +106,10 @@ def _value(value: Value | int) -> Value:
 
 
 def while_(condition: Callable[..., Condition], body: Body, *start: Value | int) -> tuple[Value, ...]:
-    """Go round `body` while `condition` holds; both take the carried values, body gives the next ones."""
+    """Run `body` while `condition` holds. Both take the carried values; the body returns the next ones.
+
+    Iterations whose condition is constant run at code generation, at most ROUNDS_DECIDED of them.
+    """
     carried = tuple(map(_value, start))
     decided = _condition(condition(*carried)).decided
     for _ in range(ROUNDS_DECIDED):
@@ -120,9 +128,12 @@ def while_(condition: Callable[..., Condition], body: Body, *start: Value | int)
 
 
 def repeat(count: int, body: Body, *start: Value | int) -> tuple[Value, ...]:
-    """Go round `body` exactly `count` times, as a loop with a counter."""
+    """Run `body` exactly `count` times, as a loop with a counter.
+
+    Over constants, a count of at most ROUNDS_DECIDED runs at code generation.
+    """
     if not 0 <= count < 1 << 64:
-        raise ValueError(f"a loop goes round 0 times or more, not {count}")
+        raise ValueError(f"a loop count must be from 0 to 2**64 - 1, not {count}")
     carried = tuple(map(_value, start))
     if count == 0 or (count <= ROUNDS_DECIDED and all(value.constant is not None for value in carried)):
         for _ in range(count):
@@ -139,7 +150,7 @@ def repeat(count: int, body: Body, *start: Value | int) -> tuple[Value, ...]:
 
 
 def when(condition: Condition, body: Body, *carried: Value) -> tuple[Value, ...]:
-    """The next values of the carried ones if `condition` holds, else the carried ones."""
+    """Return the next values of `body` if `condition` holds, else the carried values."""
     carried = tuple(map(_value, carried))
     if _condition(condition).decided is not None:
         return _followed(body, carried) if condition.decided else carried
@@ -149,10 +160,13 @@ def when(condition: Condition, body: Body, *carried: Value) -> tuple[Value, ...]
 
 
 def switch(index: Value, bodies: Sequence[Body], *carried: Value, falls: bool = False) -> tuple[Value, ...]:
-    """Run body number `index` (below their number) on the carried values; with `falls` those after it too."""
+    """Run body number `index` on the carried values. With `falls`, also run the bodies after it.
+
+    An index that is known only at run time must be below the number of bodies.
+    """
     carried = tuple(map(_value, carried))
     if index.lanes != 1:
-        raise ValueError(f"a switch takes one number, not {index.lanes} lanes")
+        raise ValueError(f"the index of a switch must have one lane, not {index.lanes}")
     if index.constant is not None:
         _below(index.number, len(bodies), "bodies")
         for body in bodies[index.number :] if falls else bodies[index.number : index.number + 1]:
@@ -166,26 +180,26 @@ def switch(index: Value, bodies: Sequence[Body], *carried: Value, falls: bool = 
 
 def _below(number: int, count: int, what: str) -> int:
     if number >= count:
-        raise ValueError(f"of {count} {what}, counted from 0, there is none of number {number}")
+        raise ValueError(f"there are {count} {what}, numbered from 0, so none has number {number}")
     return number
 
 
 def table(values: Sequence[int], index: Value, size: int = 8) -> Value:
-    """The entry number `index` of a read-only table of unsigned integers of `size` bytes (1, 4 or 8).
+    """Return entry number `index` of a read-only table of unsigned integers of `size` bytes (1, 4 or 8).
 
-    An index that is known only when the code runs must be below their number.
+    An index that is known only at run time must be below the number of entries.
     """
     if size not in (1, 4, 8):
         raise ValueError(f"entries of a table have 1, 4 or 8 bytes, not {size}")
     if not values:
-        raise ValueError("a table has at least one entry")
+        raise ValueError("a table must have at least one entry")
     for entry in values:
         if not 0 <= entry < 1 << 8 * size:
             raise ValueError(
                 f"an entry of a table of {size} bytes each must be from 0 to 2**{8 * size} - 1, not {entry}"
             )
     if index.lanes != 1:
-        raise ValueError(f"a table takes one number, not {index.lanes} lanes")
+        raise ValueError(f"the index of a table must have one lane, not {index.lanes}")
     if index.constant is not None:
         return constant(values[_below(index.number, len(values), "entries")])
     return Value("table", (index,), attr=(tuple(values), size))

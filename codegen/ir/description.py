@@ -1,4 +1,4 @@
-"""Descriptions made of fills: along rays in some directions, in one that is known at run time, or without a ray."""
+"""Descriptions made from fills: in fixed directions, in a direction known at run time, or without a ray."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ Fill = Callable[..., Value]
 
 @dataclass(frozen=True)
 class InTurn:
-    """A description of stages one after the other: what one gives is the last parameter of the next."""
+    """A composition of descriptions: the result of each stage is the last parameter of the next."""
 
     stages: tuple[Description, ...]
 
     def __call__(self, layout: Layout, *parameters: Value) -> tuple[Value, ...]:
-        """What the last stage gives."""
+        """Return the results of the last stage."""
         results: tuple[Value, ...] = parameters[-1:]
         for stage in self.stages:
             results = stage(layout, *parameters[:-1], *results)
@@ -29,7 +29,7 @@ class InTurn:
 
 
 def along(fill: Fill, directions: Sequence[Direction]) -> Description:
-    """The description of a fill of a ray and boards in these directions: the union of all rays."""
+    """Return a description that runs a fill in these directions and unites its results."""
 
     def describe(layout: Layout, *boards: Value) -> tuple[Value, ...]:
         rays = layout.rays(directions)
@@ -39,7 +39,7 @@ def along(fill: Fill, directions: Sequence[Direction]) -> Description:
 
 
 def at_run_time(fill: Fill) -> Description:
-    """The description of a fill of a ray and boards in the direction that the last parameter, dir8, says."""
+    """Return a description that runs a fill in the direction of the last parameter, dir8."""
 
     def describe(_: Layout, *values: Value) -> tuple[Value, ...]:
         return (fill(RuntimeRay.of(values[-1]), *values[:-1]),)
@@ -48,7 +48,7 @@ def at_run_time(fill: Fill) -> Description:
 
 
 def plain(function: Fill) -> Description:
-    """The description of a function of the parameters alone."""
+    """Return the description of a function of the parameters that needs no ray."""
 
     def describe(_: Layout, *values: Value) -> tuple[Value, ...]:
         return (function(*values),)

@@ -1,4 +1,4 @@
-"""The graph of a traced description, and how passes walk and rewrite it."""
+"""The graph of a traced description: traversal and rewriting."""
 
 from __future__ import annotations
 
@@ -12,36 +12,36 @@ from setwise.codegen.ir.values import Region, Value, same
 from setwise.codegen.machine.code import Line
 
 CROSSING = 3
-"""About how many cycles it takes to come from one file of registers to another, beyond those of an operation."""
+"""Approximate cycles of a transfer between register files."""
 
 _MOVES = frozenset({"step", "run", "path", "shl", "shr"})
 
 
 @dataclass(frozen=True)
 class Graph:
-    """A description traced: its parameters and what it returns, all else hangs on these."""
+    """A traced description. Its nodes are the values that the parameters and results reach."""
 
     parameters: tuple[Value, ...]
     results: tuple[Value, ...]
 
     @cached_property
     def order(self) -> tuple[Value, ...]:
-        """Every value, each after what it depends on."""
+        """All values in topological order, arguments first."""
         return tuple(postorder((*self.parameters, *self.results)))
 
     @cached_property
     def moves_alone(self) -> bool:
-        """Whether a board in one lane is shifted, or goes along a ray."""
+        """Whether a one-lane value is shifted, or moved along a ray."""
         return any(value.lanes == 1 and value.op in _MOVES for value in self.order)
 
     @cached_property
     def operations(self) -> frozenset[str]:
-        """The operations of its values."""
+        """The names of all operations in the graph."""
         return frozenset([value.op for value in self.order])
 
     @property
     def users(self) -> dict[Value, list[Value]]:
-        """For every value the values that take it as an argument (regions count through their results)."""
+        """The users of each value. A region's operands are used by its results."""
         users: dict[Value, list[Value]] = {value: [] for value in self.order}
         for value in users:
             for below in dependencies(value):
@@ -50,11 +50,11 @@ class Graph:
 
     @cached_property
     def depth(self) -> int:
-        """About how many cycles the longest way down takes."""
+        """The approximate critical path in cycles."""
         return self.depth_behind(1)
 
     def depth_behind(self, before: int) -> int:
-        """The same where so many are over when the last parameter is there."""
+        """Return the critical path if the last parameter is available only after `before` cycles."""
         depths: dict[Value, int] = dict.fromkeys(self.parameters[-1:], before)
         for value in self.order:
             if value not in depths:
@@ -63,29 +63,29 @@ class Graph:
 
     @cached_property
     def shape(self) -> tuple[Any, ...]:
-        """What two graphs that describe the same code have in common."""
+        """A key that is equal for graphs that produce the same code."""
         number = {value: i for i, value in enumerate(self.order)}
-        told: list[Any] = []
+        key: list[Any] = []
         for value in number:
-            told += value.op, value.attr, value.in_place, None
-            told += [number[below] for below in dependencies(value)]
-        return tuple(told)
+            key += value.op, value.attr, value.in_place, None
+            key += [number[below] for below in dependencies(value)]
+        return tuple(key)
 
 
 def dependencies(value: Value) -> tuple[Value, ...]:
-    """What must be known before `value`: its arguments; for a region's result all that the region reads and makes."""
+    """Return the arguments of a value. For a region's result, return all operands and values of the region."""
     return value.args if value.region is None else dependencies_of(value.region)
 
 
 def dependencies_of(region: Region) -> tuple[Value, ...]:
-    """All that a region reads and makes."""
+    """Return the operands and the values of a region's bodies."""
     made = tuple(v for body in zip(region.bodies, region.effects, strict=True) for part in body for v in part)
     inside = (*region.asked, *made) if region.kind == "when" else (*made, *region.asked)
     return (*region.outside, *inside)
 
 
 def depth_of(value: Value, below: Iterable[Value], depths: Mapping[Value, int]) -> int:
-    """How deep a value is behind those below it: about how many cycles it takes, and what crosses to its file."""
+    """Return the depth of a value in cycles, including transfers between register files."""
     deepest = 0
     for each in below:
         crosses = each.file != value.file and each.constant is None
@@ -94,9 +94,9 @@ def depth_of(value: Value, below: Iterable[Value], depths: Mapping[Value, int]) 
 
 
 def postorder(results: Iterable[Value], known: Container[Value] = ()) -> list[Value]:
-    """Every value below `results`, each after what it depends on, in the order in which the description made them.
+    """Return the values below `results` in topological order, otherwise in order of creation.
 
-    Values that are `known` already, and what only they depend on, are left out.
+    Values in `known`, and values that only they depend on, are left out.
     """
     order: dict[Value, None] = {}
     opened: set[Value] = set()
@@ -109,7 +109,7 @@ def postorder(results: Iterable[Value], known: Container[Value] = ()) -> list[Va
                 continue
             opened.add(value)
             below = value.args if value.region is None else dependencies_of(value.region)
-            # What is opened stands in the order already, for nothing depends on itself.
+            # Opened values are already on the stack or in the order: the graph has no cycles.
             for other in below[::-1]:
                 if other not in opened and other not in known:
                     stack.append(other)
@@ -120,7 +120,7 @@ def postorder(results: Iterable[Value], known: Container[Value] = ()) -> list[Va
 
 
 def in_turn(graphs: Sequence[Graph]) -> Graph:
-    """One graph of several: what each gives is the last parameter of the next."""
+    """Compose graphs: the result of each becomes the last parameter of the next."""
     return reduce(_behind, graphs)
 
 
@@ -141,16 +141,16 @@ def rewrite(
     region_rule: Callable[[Region], Region] | None = None,
     operations: Container[str] | None = None,
 ) -> Graph:
-    """The graph with `rule` applied to every value, arguments first, and `region_rule` to every region.
+    """Return the graph with `rule` applied to every value, arguments first, and `region_rule` to every region.
 
-    `rule` sees a value with its new arguments, and as it was before; `region_rule` sees a region with its new values.
-    With `operations` the rule is for values of these alone. Where nothing changes, it is the same graph. What a rule
-    makes in the place of a value has that one's line, where it has one.
+    `rule` gets a value with its new arguments, and the old value. `region_rule` gets a region with its new values.
+    `operations` restricts `rule` to values of these operations. Return the same graph if nothing changes. A replacement
+    inherits the source line of the old value.
     """
     if operations is not None and region_rule is None and not any(op in operations for op in graph.operations):
         return graph
     new: dict[Value, Value] = {}
-    """What stands in the place of each value that does not stay."""
+    """The replacement of each changed value."""
     regions: dict[Region, Region] = {}
 
     def now(values: tuple[Value, ...]) -> tuple[Value, ...]:
@@ -188,7 +188,7 @@ def rewrite(
 
 
 def _hand_on(line: Line, *made: Value) -> None:
-    """What a rule made, and what it made on the way there, has this line, unless it has one."""
+    """Set the line of these values, and of their new arguments, where it is missing."""
     unseen, first = [*made], {*made}
     while unseen:
         value = unseen.pop()

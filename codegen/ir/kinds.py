@@ -1,4 +1,4 @@
-"""What a parameter is, as annotations of a user's function say it."""
+"""Parameter kinds as annotations of a user's function."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from setwise.codegen.ir.values import Value
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What a parameter is, as an annotation of a value says it."""
+    """A parameter kind in the annotation of a value."""
 
     kind: ParameterKind
     below: int = 0
@@ -19,7 +19,7 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """Behind a Number: it is below this; `Annotated[Number, Bound(8)]`."""
+    """An exclusive upper bound of a Number: `Annotated[Number, Bound(8)]`."""
 
     below: int
 
@@ -33,6 +33,6 @@ Empty = Annotated[Value, Kind("empty")]
 Square = Annotated[Value, Kind("square", 64)]
 """The number of a square, a1 = 0 to h8 = 63."""
 Dir8 = Annotated[Value, Kind("dir8", 8)]
-"""A direction that is known when the code runs: 0 to 7 for noEa east soEa sout soWe west noWe nort."""
+"""A direction that is known at run time: 0 to 7 for noEa east soEa sout soWe west noWe nort."""
 Number = Annotated[Value, Kind("word")]
-"""A word of 64 bits that is no board."""
+"""A 64-bit word that is not a board."""

@@ -1,4 +1,4 @@
-"""Layouts: how a description's boards and rays lie in registers."""
+"""Layouts: the assignment of boards and ray directions to the lanes of a register."""
 
 from __future__ import annotations
 
@@ -16,13 +16,12 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """What a description of several directions asks for: its rays, boards for them, and the union in the end.
+    """The assignment of boards or directions to lanes; a description takes its rays from it.
 
-    boards: every value holds `lanes` boards, and a ray goes one direction.
-    directions: every ray holds up to `lanes` directions of one board. They are of both sides where the target rotates
-    (`mixes`), else left and right ones lie apart. With one lane a ray is one direction, and all is scalar code. Two
-    lanes go in one direction by one count: the second holds the board mirrored, its ranks in the opposite order, where
-    north is south. Directions that lie `apart` have a general register each, whatever the lanes of the others.
+    If `boards`, a value holds `lanes` boards and a ray has one direction. Otherwise a ray holds up to `lanes`
+    directions of one board: `mixes` permits left and right directions in one register, which needs rotates. With one
+    lane a ray has one direction and the code is scalar. With two lanes, both lanes shift by the same count: the second
+    lane holds the vertically flipped board, in which north is south. Directions in `apart` use a general register each.
     """
 
     lanes: int = 1
@@ -32,24 +31,25 @@ class Layout:
 
     @property
     def packed(self) -> int:
-        """How many directions a register may hold."""
+        """The number of directions that a register may hold."""
         return 1 if self.boards else self.lanes
 
     @property
     def abreast(self) -> bool:
-        """Whether all rays lie in lanes: of a board's directions none has a general register of its own."""
+        """Whether all directions use lanes, and none a general register."""
         return self.packed > 2 and not self.apart
 
     @property
     def mirrors(self) -> bool:
-        """Whether a ray's second lane is the mirrored board; a ray without a partner there goes alone.
+        """Whether the second lane of a ray holds the flipped board.
 
-        So goes a fill that looks the same in the mirror: one without constants that tell ranks apart.
+        A direction without a mirrored partner uses one lane. The fill must be invariant under the flip: its constants
+        must not distinguish ranks.
         """
         return self.packed == 2
 
     def rays(self, directions: Sequence[Direction]) -> tuple[CompassRay, ...]:
-        """Rays that hold all directions; one that does not fill its register goes some of its directions twice.
+        """Return rays that cover all directions. A ray that does not fill its register repeats some directions.
 
         >>> from setwise.codegen.board import EASTWARD
         >>> [ray.directions for ray in Layout(lanes=2).rays(EASTWARD)]
@@ -74,7 +74,7 @@ class Layout:
         )
 
     def axes(self, directions: Sequence[Direction]) -> tuple[tuple[CompassRay, CompassRay], ...]:
-        """Pairs of a ray to the left and the ray back, for the axes of the given left directions."""
+        """Return pairs of a left ray and its opposite, for the axes of these left directions."""
         alone, beside = (directions, ()) if self.packed <= 2 else self._divided(directions)
         lefts = _alone(alone)
         if beside:
@@ -82,7 +82,7 @@ class Layout:
         return tuple((left, left.opposite) for left in lefts)
 
     def _divided(self, directions: Sequence[Direction]) -> tuple[Sequence[Direction], Sequence[Direction]]:
-        """The directions that have a register each, and those that share some."""
+        """Split the directions into those with a general register each and those that share vector registers."""
         return [d for d in directions if d in self.apart], [d for d in directions if d not in self.apart]
 
     def _ray(self, directions: Sequence[Direction]) -> CompassRay:
@@ -91,13 +91,14 @@ class Layout:
 
     @property
     def holds_two(self) -> bool:
-        """Whether a register holds the axes twice, for two sets of sliders."""
+        """Whether a register has room for the axes of two sets of sliders."""
         return self.packed == 8 and self.abreast
 
     def sliders(self, ray: CompassRay, rooks: Value, bishops: Value, *second: Value) -> Value:
-        """The sliders that go along a ray: rooks or bishops, in each lane; in the upper half those of a second set.
+        """Return the sliders of a ray, lane by lane: rooks or bishops.
 
-        With two sets the ray goes along an axis of rooks and one of bishops in turns.
+        With a second set, the ray alternates an axis of rooks and one of bishops, and the upper half holds the second
+        set.
         """
         if second:
             return repeated(beside(rooks, bishops), beside(*second))
@@ -105,7 +106,7 @@ class Layout:
             return self.board(ray, rooks if ray.straight else bishops)
         straight = [direction in ROOK for direction in ray.directions]
         if straight == sorted(straight, reverse=True) and straight.count(True) == len(straight) // 2 > 2:
-            # Beside rooks in the lower lanes alone a mask of bishops is free to drop those that the ray leads nowhere.
+            # If the rooks fill exactly the lower lanes, a mask of the bishops can also drop those at the edge.
             lower = reshaped("extended", reshaped("broadcast", rooks, len(straight) // 2), len(straight))
             leave = (0 if d in ROOK else d.opposite.reach(1) for d in ray.directions)
             return lower | self.board(ray, bishops) & constant(tuple(leave))
@@ -113,18 +114,18 @@ class Layout:
         return make("select", chosen, self.board(ray, rooks), self.board(ray, bishops))
 
     def board(self, ray: CompassRay, board: Value) -> Value:
-        """A board for every lane of a ray."""
+        """Return a value with the board in every lane of a ray."""
         return _mirrored(board, board) if self._mirrored(ray) else ray.spread(board)
 
     def joined(self, ray: CompassRay, board: Value, other: Value, ways: Container[Direction]) -> Value:
-        """A board for every lane of a ray, and with it another one in lanes that go one of these ways."""
+        """Return a value with a board in every lane of a ray, united with `other` in lanes of these directions."""
         goes = [direction in ways for direction in self.directions(ray)]
         if self._mirrored(ray):
             return _mirrored(*(board | other if way else board for way in goes))
         return self.board(ray, board) | self.board(ray, other) & constant(tuple(ALL if way else 0 for way in goes))
 
     def directions(self, ray: CompassRay) -> tuple[Direction, ...]:
-        """Where a ray's lanes go on the board.
+        """Return the direction of each lane, in terms of the unflipped board.
 
         >>> from setwise.codegen.board import NOEA
         >>> Layout(lanes=2).directions(CompassRay((NOEA, NOEA)))
@@ -136,21 +137,21 @@ class Layout:
         return ray.directions
 
     def _mirrored(self, ray: CompassRay) -> bool:
-        """Whether the ray's second lane is the mirrored board."""
+        """Return whether the ray's second lane holds the flipped board."""
         return self.mirrors and len(ray.directions) == 2
 
     def apiece(self, ray: CompassRay, board: Value) -> Iterator[tuple[Direction, Value]]:
-        """Each of a ray's directions with its lane, as a board by itself."""
+        """Yield each direction of a ray with its lane as a one-lane board."""
         each = self.halves(board) if self._mirrored(ray) else lanes(board)
         yield from zip(self.directions(ray), each, strict=True)
 
     def halves(self, board: Value) -> tuple[Value, Value]:
-        """The lower and the upper lanes of a board, a mirrored lane the right way round."""
+        """Return the lower and the upper lanes of a board, with a flipped lane flipped back."""
         low, high = halves(board)
         return low, make("flip", high) if self.mirrors else high
 
     def union(self, boards: Iterable[Value]) -> Value:
-        """All squares of all boards and lanes, in one board (a board a lane where lanes are boards)."""
+        """Unite all boards and all lanes into one board; lane by lane if lanes are boards."""
         united = map(union, by_width(_united_before_they_leave(boards)))
         return reduce(or_, united if self.boards else map(self._united, united), constant(0))
 
@@ -160,23 +161,23 @@ class Layout:
         return union(self.halves(board)) if self.mirrors else reshaped("unite", board)
 
     def counted(self, boards: Iterable[Value]) -> Value:
-        """How many squares all boards have together, those of all lanes (a number a lane where lanes are boards)."""
+        """Return the total number of squares of all boards and lanes; lane by lane if lanes are boards."""
         counts = (board.popcount() for board in boards)
         return reduce(add, (count if self.boards or count.lanes == 1 else total(count) for count in counts))
 
 
 def _alone(directions: Sequence[Direction]) -> tuple[CompassRay, ...]:
-    """A ray for each direction: so where none has another to share a register with, and lanes would all be the same."""
+    """Return one ray per direction."""
     return tuple(CompassRay((direction,)) for direction in directions)
 
 
 def _mirrored(here: Value, there: Value) -> Value:
-    """A board, and beside it the mirror image of another."""
+    """Return two lanes: one board, and the other board flipped vertically."""
     return beside(here, make("flip", there))
 
 
 def by_width(boards: Iterable[Value]) -> Iterable[list[Value]]:
-    """The boards that have as many lanes, together."""
+    """Group boards by their number of lanes."""
     groups: dict[int, list[Value]] = {}
     for board in boards:
         groups.setdefault(board.lanes, []).append(board)
@@ -184,7 +185,7 @@ def by_width(boards: Iterable[Value]) -> Iterable[list[Value]]:
 
 
 def _united_before_they_leave(boards: Iterable[Value]) -> Iterator[Value]:
-    """The boards, those that are lower lanes of vectors as the lower lane of one."""
+    """Yield the boards, with boards that are lower lanes of vectors united in the vector registers."""
     lower: list[Value] = []
     for board in boards:
         if board.op == "low-half" and board.lanes == 1:
@@ -196,34 +197,34 @@ def _united_before_they_leave(boards: Iterable[Value]) -> Iterator[Value]:
 
 
 def union(boards: Iterable[T]) -> T:
-    """All squares of all boards, or words."""
+    """Return the union of all boards or words."""
     return reduce(or_, boards)
 
 
 def halves(value: Value) -> tuple[Value, Value]:
-    """The lower and the upper lanes of a value."""
+    """Return the lower and the upper half of a value's lanes."""
     lanes = value.lanes // 2
     return reshaped("low-half", value, lanes), reshaped("high-half", value, lanes)
 
 
 def lanes(value: Value) -> tuple[Value, ...]:
-    """Each lane by itself."""
+    """Return the lanes of a value as one-lane values."""
     return (value,) if value.lanes == 1 else tuple(lane for half in halves(value) for lane in lanes(half))
 
 
 def folded_apart(value: Value) -> tuple[Value, Value]:
-    """The lower and the upper four lanes of a value of eight, each folded onto two."""
+    """Reduce the lower and the upper four of eight lanes to two lanes each."""
     low, high = halves(value | reshaped("exchange", value, 8))
     return reshaped("low-half", low, 2), reshaped("low-half", high, 2)
 
 
 def united_beside(one: Value, other: Value) -> Value:
-    """All squares of all lanes of one value, and beside them those of the other."""
+    """Return two lanes: the union of one value's lanes, and the union of the other's."""
     return folded(make("join", one, other) | make("join-odd", one, other), 2)
 
 
 def folded(value: Value, lanes: int) -> Value:
-    """The value folded onto so many lanes, its upper half on the lower one each time."""
+    """Reduce a value to this number of lanes by uniting its upper half with its lower half."""
     while value.lanes > lanes:
         low, high = halves(value)
         value = low | high
@@ -231,7 +232,7 @@ def folded(value: Value, lanes: int) -> Value:
 
 
 def _paired(directions: Sequence[Direction]) -> Iterator[CompassRay]:
-    """A ray of two lanes for a direction and its mirrored one, where both are wanted and differ; else one of one."""
+    """Yield a ray of two lanes for each pair of a direction and its mirror image, and one-lane rays for the rest."""
     for at, direction in enumerate(directions):
         other = direction.mirrored
         if other is direction or other not in directions:

@@ -1,4 +1,4 @@
-"""Which line of a description made each value: recorded while it is traced, where somebody asks for it."""
+"""Source lines of values: while a description is traced, record the line that creates each value."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ _LIBRARY = Path(dataclasses.__file__).parent
 
 
 def recorded(routine: Routine) -> Routine:
-    """The same routine, whose values and instructions say from which line of its description they are."""
+    """Return the routine with descriptions that record the source line of each value and instruction."""
     return replace(routine, descriptions=tuple(map(_recorded, routine.descriptions)))
 
 
 @dataclass(frozen=True)
 class RecordedFile:
-    """A description of whose values it is recorded which line made them."""
+    """A description that records source lines when it is traced."""
 
     describe: Description
 
     def __call__(self, layout: Layout, *parameters: Value) -> tuple[Value, ...]:
-        """What the description gives. Another profiler does not hear of it."""
+        """Trace the description under a profile function of its own; the previous one is restored."""
 
         def made(frame: FrameType, event: str, _: object) -> None:
             if event == "return" and frame.f_code is _MAKES:
@@ -57,7 +57,7 @@ def _recorded(describe: Description) -> Description:
 
 
 def _line_of(frame: FrameType) -> Line | None:
-    """The innermost line of the description itself: of a fill, of what lays fills side by side, or of a user's file."""
+    """Return the innermost source line of a description: in a fill, in codegen.ir.description or in a user's file."""
     at = frame.f_back
     while at is not None and at.f_code is not RecordedFile.__call__.__code__:
         file = at.f_code.co_filename

@@ -1,6 +1,6 @@
-"""Bytes of a board times matrices of bits, which GFNI has: ranks are mirrored so, and files become bytes.
+"""Bit-matrix products of the bytes of a board (GFNI): bit reversal of ranks, and transposition of files to bytes.
 
-A matrix is a board, too: its highest byte makes the lowest bit.
+A matrix is a 64-bit constant. Its highest byte is the row of the lowest result bit.
 """
 
 from __future__ import annotations
@@ -8,22 +8,25 @@ from __future__ import annotations
 from setwise.codegen.ir.values import Value, constant, make
 
 RISING = sum(1 << 9 * at for at in range(8))
-"""Byte by byte one bit, from the lowest to the highest; as a matrix it mirrors bytes."""
+"""One bit per byte, from bit 0 of byte 0 to bit 7 of byte 7. As a matrix it reverses the bits of each byte."""
 RISING_BY_ONE = sum(1 << 9 * at + 1 for at in range(7))
-"""As a matrix it mirrors bytes and moves their bits up by one."""
+"""A matrix that reverses the bits of each byte and shifts them left by one."""
 LOWER_BY_ONE = sum(1 << 7 * at + 8 for at in range(1, 8))
-"""As a matrix it moves the bits of bytes down by one."""
+"""A matrix that shifts the bits of each byte right by one."""
 FALLING = sum(1 << 7 * at for at in range(1, 9))
-"""Byte by byte one bit, from the highest to the lowest."""
+"""One bit per byte, from bit 7 of byte 0 to bit 0 of byte 7. As a matrix it is the identity."""
 
 
 def times(board: Value, matrix: int) -> Value:
-    """Each byte times a matrix."""
+    """Return the product of a matrix and each byte of a board."""
     return _affine(board, constant(matrix, board.lanes))
 
 
 def files(board: Value, bits: int) -> Value:
-    """The board's files as bytes, in the order of a bit of each byte of `bits`, their lowest square highest."""
+    """Return files of the board as bytes.
+
+    Byte j of the result is the file that the single bit in byte j of `bits` selects, with rank 1 in bit 7.
+    """
     return _affine(constant(bits, board.lanes), board)
 
 

@@ -1,7 +1,7 @@
-"""One table: what each operation computes, lane by lane.
+"""The table of operations, with the function that each computes on one lane.
 
-What is known of the bits of a result, and asked of the bits of an argument, follows from what is computed; so does the
-truth table of bitwise operations. An operation that is not in the table may stand in a graph; nothing is known of it.
+Known bits, demanded bits and the truth tables of bitwise operations follow from that function. A graph may hold
+operations that are missing here; nothing is known of them.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ _LOW = (1 << 32) - 1
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """What one operation is.
+    """The properties of one operation.
 
-    compute    the result, modulo 2**64, of a lane of the arguments, and of the count where it has one
-    bitwise    each bit of the result depends on the bits of the arguments in its place alone
-    left       the bits are moved by the count: 1 to the left, -1 to the right
-    commutes   the two arguments may change places
-    neutral    as the second argument (where it commutes, as either) it changes nothing
-    absorbing  as either argument it is the result
-    writes     it writes memory and makes no value
-    mask       the result lies in a mask register
-    free       no instruction makes it
-    cycles     about how many it takes where none waits
+    compute    the result modulo 2**64, given one lane of each argument, and the count if there is one
+    bitwise    each bit of the result depends only on the argument bits in the same position
+    left       the direction of a shift: 1 left, -1 right, 0 for other operations
+    commutes   the two arguments may be exchanged
+    neutral    the second argument (either one, if it commutes) that leaves the other unchanged
+    absorbing  the argument that is itself the result
+    writes     it writes memory and has no result
+    mask       the result is in a mask register
+    free       it needs no instruction
+    cycles     approximate latency
     """
 
     name: str
@@ -48,16 +48,19 @@ class Operation:
 
     @property
     def idempotent(self) -> bool:
-        """Whether a value and itself make the value."""
+        """Whether the operation on two equal values returns that value."""
         return self.bitwise and self.commutes and (self.of(0, 0), self.of(ALL, ALL)) == (0, ALL)
 
     def of(self, *lane: int) -> int:
-        """The result for a lane of the arguments."""
+        """Return the result for one lane of the arguments."""
         assert self.compute is not None
         return self.compute(*lane) & ALL
 
     def zeros(self, known: tuple[int, ...], count: int, *, loose: bool) -> int:
-        """The bits that are surely zero where those of the arguments are; `loose` takes a shift for a rotate."""
+        """Return the known zero bits of the result, given those of the arguments.
+
+        `loose` treats a shift as a rotate.
+        """
         if self.left and loose:
             return turned(known[0], self.left * count)
         if self.left:
@@ -70,7 +73,10 @@ class Operation:
         return ALL & ~ones
 
     def asked(self, wanted: int, at: int, known: tuple[int, ...], count: int) -> int:
-        """The bits of argument number `at` on which these bits of the result may depend, the others' known zeros."""
+        """Return the bits of argument number `at` on which the demanded bits `wanted` may depend.
+
+        `known` holds the known zero bits of all arguments.
+        """
         if self.left:
             return turned(wanted & self.of(ALL, count), -self.left * count)
         if not self.bitwise:
@@ -82,17 +88,17 @@ class Operation:
 
 
 def _corners(zeros: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-    """Arguments with none, or with all, of the bits that may be one."""
+    """Yield the arguments with their unknown bits all zero or all one, in every combination."""
     return product(*((0, ~zero & ALL) for zero in zeros))
 
 
 def turned(bits: int, count: int) -> int:
-    """The bits rotated to the left."""
+    """Rotate the bits left by `count`, which may be negative."""
     return (bits << count % 64 | bits >> -count % 64) & ALL
 
 
 def _bytes(sign: int) -> Callable[[int, int], int]:
-    """Sums, or differences, of the bytes of two numbers, each modulo 256."""
+    """Return a function that adds or subtracts two numbers byte by byte, each byte modulo 256."""
 
     def compute(a: int, b: int) -> int:
         return sum(((a >> at & 0xFF) + sign * (b >> at & 0xFF) & 0xFF) << at for at in range(0, 64, 8))
@@ -101,26 +107,26 @@ def _bytes(sign: int) -> Callable[[int, int], int]:
 
 
 def _affine(squares: int, matrix: int, n: int) -> int:
-    """Each byte times a matrix of bits, whose lowest byte makes the highest bit, plus a number."""
+    """Return the product of a bit matrix and each byte, xor n. The lowest byte of the matrix makes the highest bit."""
     rows = matrix.to_bytes(8, "big")
     products = (sum((row & byte).bit_count() % 2 << at for at, row in enumerate(rows)) for byte in squares.to_bytes(8))
     return int.from_bytes(byte ^ n for byte in products)
 
 
 def _gather(bits: int, mask: int) -> int:
-    """The bits at the mask's squares, side by side from the lowest."""
+    """Return the bits at the positions of the mask, packed from the lowest bit (pext)."""
     return sum((bits >> square & 1) << at for at, square in enumerate(squares(mask)))
 
 
 def _scatter(bits: int, mask: int) -> int:
-    """The lowest bits, one after the other at the mask's squares."""
+    """Return the lowest bits, deposited at the positions of the mask (pdep)."""
     return sum((bits >> at & 1) << square for at, square in enumerate(squares(mask)))
 
 
 _TABLE = (
     *(Operation(name, free=True) for name in ("const", "param", "phi", "result", "place")),
     Operation("copy", lambda a: a, bitwise=True, free=True),
-    Operation("done", writes=True, free=True),  # ends a routine whose regions did all its writing
+    Operation("done", writes=True, free=True),  # ends a routine whose results are written inside regions
     Operation("and", lambda a, b: a & b, True, commutes=True, neutral=ALL, absorbing=0),
     Operation("or", lambda a, b: a | b, True, commutes=True, neutral=0, absorbing=ALL),
     Operation("xor", lambda a, b: a ^ b, True, commutes=True, neutral=0),
@@ -169,22 +175,22 @@ _TABLE = (
     Operation("affine", _affine, cycles=3),
     Operation("test-bytes", mask=True),
     Operation("from-mask"),
-    *(Operation(name) for name in ("unite", "total", "beside")),  # of lanes: gone when code is made
+    *(Operation(name) for name in ("unite", "total", "beside")),  # lane operations, expanded before code generation
     *(Operation(name, writes=True) for name in ("store", "put", "put-low", "put-entry")),
     *(Operation(name) for name in ("load", "reload", "splat-reload", "argument", "load-constant")),
     *(Operation(name) for name in ("table", "entry", "address", "distance")),
-    *(Operation(name) for name in ("step", "run", "path")),  # of rays: gone when code is made
+    *(Operation(name) for name in ("step", "run", "path")),  # ray operations, expanded before code generation
 )
 
 OPERATIONS: Mapping[str, Operation] = MappingProxyType({operation.name: operation for operation in _TABLE})
-"""By name."""
+"""The operations by name."""
 COMMUTATIVE = frozenset(operation.name for operation in _TABLE if operation.commutes)
 WRITES = frozenset(operation.name for operation in _TABLE if operation.writes)
 
 
 @cache
 def operation_named(name: str) -> Operation:
-    """The operation of that name; one of which nothing is known where the table has none.
+    """Return the operation with this name. An unknown name gives an operation without known properties.
 
     >>> operation_named("andn").of(0b1100, 0b1010)
     2

@@ -1,4 +1,4 @@
-"""In which orders an operation's arguments may come, and which of them it may overwrite."""
+"""Equivalent orders of an operation's arguments, and the arguments that it may overwrite."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from setwise.codegen.ir.values import Value, in_register
 
 
 def overwritable(value: Value) -> tuple[Value, ...]:
-    """The arguments whose register a two-operand instruction could overwrite, in some order of its arguments."""
+    """Return the arguments that a two-operand instruction could overwrite in some order of the arguments."""
     return value.args if value.op in COMMUTATIVE or value.op == "ternary" else value.args[:1]
 
 
 def reordered(value: Value) -> tuple[Value, ...]:
-    """The value with its arguments in each order that means the same; a constant stays last."""
+    """Return the value with its arguments in each equivalent order. A constant stays last."""
     args = value.args
     if value.op in COMMUTATIVE and in_register(args[1]) and args[0] is not args[1]:
         return (value, value.on(args[::-1]))
@@ -36,7 +36,7 @@ def reordered(value: Value) -> tuple[Value, ...]:
 
 
 def permuted(truth: int, order: tuple[int, ...]) -> int:
-    """The truth table of three inputs (bit 4a + 2b + c) when the inputs come in another order."""
+    """Return the truth table of three inputs (bit 4a + 2b + c) after a permutation of the inputs."""
     new = 0
     for row in range(8):
         bits = [row >> 2 & 1, row >> 1 & 1, row & 1]

@@ -1,4 +1,4 @@
-"""Rays of a direction: known when code is made, or only when it runs."""
+"""Rays whose direction is known at run time, and the constructor of all rays."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from setwise.codegen.ir.values import CompassRay, Ray, Value, make
 
 @dataclass(frozen=True)
 class RuntimeRay(Ray):
-    """A ray whose direction (dir8, below 8) is known only when the code runs: rotates, and tables beside the code.
+    """A ray whose direction (dir8, below 8) is known only at run time: rotates and masks from tables.
 
     The tables are the seeds' `shift` and `avoidWrap` (Dumb7Fill, Generalized Rays).
     """
@@ -21,15 +21,15 @@ class RuntimeRay(Ray):
 
     @staticmethod
     def of(dir8: Value) -> Ray:
-        """The ray of a direction number in the seeds' order noEa east soEa sout soWe west noWe nort."""
+        """Return the ray of a direction number in the seeds' order noEa east soEa sout soWe west noWe nort."""
         if dir8.constant is None:
             return RuntimeRay(dir8)
         if dir8.number >= len(DIR8):
-            raise ValueError(f"directions have the numbers 0 to 7, and there is none of number {dir8.number}")
+            raise ValueError(f"there is no direction number {dir8.number}: dir8 is 0 to 7")
         return CompassRay((DIR8[dir8.number],))
 
     def shift(self, value: Value, n: int) -> Value:
-        """The rotate by n steps; only a mask tells which bits were on the way round."""
+        """Rotate by n steps. Wrapped bits must be masked by the caller."""
         power, count = self.count, None
         for bit in range(n.bit_length()):
             power = power if bit == 0 else make("add", power, power, in_place=True)
@@ -38,27 +38,27 @@ class RuntimeRay(Ray):
         return value if count is None else value.rotate(count)
 
     def mask(self, n: int, lanes: int, *, ranks: bool) -> Value:
-        """The squares that n steps can arrive at."""
+        """Return the squares that n steps can reach."""
         return self.wrap if n == 1 else table([d.reach(n) for d in DIR8], self.dir8)
 
     @cached_property
     def count(self) -> Value:
-        """By how many bits a step rotates."""
+        """The rotate count of one step."""
         return table([d.shift & 63 for d in DIR8], self.dir8, size=1)
 
     @cached_property
     def wrap(self) -> Value:
-        """The squares that a step can arrive at."""
+        """The squares that one step can reach."""
         return table([d.avoid_wrap for d in DIR8], self.dir8)
 
     def _node(self, op: str, value: Value, n: int) -> Value:
         if value.lanes != 1:
-            raise ValueError(f"a direction known at run time is for one board, not for {value.lanes} lanes")
+            raise ValueError(f"a ray with a direction known at run time takes one board, not {value.lanes} lanes")
         return Value(op, (value, self.dir8), (None, n))
 
 
 def ray(*directions: Direction | Value) -> Ray:
-    """The ray of a direction, of several steps taken as one, or of a dir8 that is known when the code runs."""
+    """Return the ray of a direction, of several steps taken as one leap, or of a dir8 known at run time."""
     if len(directions) == 1 and isinstance(directions[0], Value):
         return RuntimeRay.of(directions[0])
     return CompassRay((leap(*(direction for direction in directions if isinstance(direction, Direction))),))

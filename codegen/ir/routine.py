@@ -1,4 +1,4 @@
-"""Routines: what a kernel computes, with its contract as data; a routine has no target."""
+"""Routines: the computation of a kernel, with its contract as data and no target."""
 
 from __future__ import annotations
 
@@ -12,21 +12,24 @@ from setwise.codegen.numbering import DIRECTIONS_AROUND, LITTLE_ENDIAN, Numberin
 ParameterKind = Literal[
     "board", "leapers", "occupied", "empty", "square", "dir8", "direction9", "word", "boards", "results", "count"
 ]
-"""What a parameter is; boards are sliders, of which contracts say where they may stand, leapers may stand anywhere."""
+"""The kind of a parameter. Sliders are "board" and may be restricted by the contract; leapers may be on any square."""
 
 
 WITHIN_OCCUPIED = "sliders within occupied"
 NOT_ON_EMPTY = "no slider on an empty square"
 SLIDERS_WITHIN: Mapping[str, ParameterKind] = {WITHIN_OCCUPIED: "occupied", NOT_ON_EMPTY: "empty"}
-"""What may be required of sliders, and the kind of the boards that say where they may stand: where `empty` is not."""
+"""The requirements on sliders, each with the kind of board that it refers to."""
 
 Description = Callable[..., tuple[Value, ...]]
-"""From a layout and the parameters' values to the results."""
+"""A function from a layout and the parameters to the results."""
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter: its name and kind; `below` bounds a number that selects something (0: any 64-bit number)."""
+    """A parameter.
+
+    `below` is the exclusive bound of a number that selects an entry; 0 allows any 64-bit number.
+    """
 
     name: str
     kind: ParameterKind
@@ -34,22 +37,21 @@ class Parameter:
 
     @property
     def scalar(self) -> bool:
-        """Whether there is one of it whatever the lanes."""
+        """Whether the parameter is one number or address, independent of the lanes."""
         return self.kind in ("square", "dir8", "direction9", "boards", "results", "count")
 
     @property
     def pointer(self) -> bool:
-        """Whether the parameter is the address of boards."""
+        """Whether the parameter is an address of boards."""
         return self.kind in ("boards", "results")
 
 
 @dataclass(frozen=True)
 class Written:
-    """A specification, or a requirement, that its user wrote: a function over words, or another routine.
+    """A specification or requirement from a user: a function over words, a routine, or the name of a specification.
 
-    A routine is meant by its description, one that is named by what it is held to.
-
-    `name` is that of the routine that it belongs to, `number` tells its requirements apart; 0 is the specification.
+    A routine denotes its description. `name` is the routine that the contract belongs to. `number` is the number of
+    the requirement, 0 for the specification.
     """
 
     name: str
@@ -58,7 +60,7 @@ class Written:
 
     @property
     def part(self) -> str:
-        """Which part of the routine's contract it is."""
+        """The part of the contract: "requirement" or "specification"."""
         return "requirement" if self.number else "specification"
 
     def __str__(self) -> str:
@@ -74,10 +76,11 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Contract:
-    """What a routine takes, requires and gives; `specification` names a function of the ray-walk and its direction.
+    """The parameters, requirements and results of a routine.
 
-    What `requires` does not rule out is defined: above all a slider may stand on a square that is also given as empty.
-    Then it attacks as any other, and the rays of others pass its square.
+    `specification` names a specification of analysis.spec, and `direction` is its direction. Inputs that no requirement
+    excludes have a defined result. In particular, a slider may stand on a square that is also empty: it attacks as
+    usual, and other rays pass through its square.
     """
 
     parameters: tuple[Parameter, ...]
@@ -86,20 +89,20 @@ class Contract:
     results: tuple[str, ...] = ("attacks",)
     requires: tuple[str | Written, ...] = ()
     elements: tuple[Parameter, ...] = ()
-    """For arrays: the parameters that one board of each input stands for; then results are arrays too."""
+    """For arrays: one parameter per input array, describing its elements. The results are arrays too."""
     numbering: Numbering = LITTLE_ENDIAN
-    """Of the squares, in all boards and parameters; `direction` and the specification mean squares, not numbers."""
+    """The numbering of the squares in all boards and parameters."""
     counting: bool = False
-    """Whether results are numbers, not boards."""
+    """Whether the results are numbers instead of boards."""
 
     @property
     def required(self) -> tuple[str, ...]:
-        """What is required, in words."""
+        """The requirements as text."""
         return tuple(map(str, self.requires))
 
     @property
     def outside(self) -> str:
-        """What a call may do that does not keep to what is required, in words; nothing where all calls do."""
+        """The consequences of a call that violates the requirements, as text; empty if every call is valid."""
         parts = ["a number beyond its bound may have other memory read, or jumped to"] if self.bounded else []
         if any(isinstance(requirement, Written) or requirement in SLIDERS_WITHIN for requirement in self.requires):
             parts.append("results may be others, and differ from one instruction set to the next")
@@ -112,31 +115,31 @@ class Contract:
 
     @property
     def numbers(self) -> tuple[tuple[str, str], ...]:
-        """The parameters whose numbers stand for directions around a square, and in words for which."""
+        """The names of the `direction9` parameters, each with the meaning of its numbers as text."""
         return tuple((p.name, DIRECTIONS_AROUND) for p in self.parameters if p.kind == "direction9")
 
 
 @dataclass(frozen=True)
 class Routine:
-    """A named routine: its descriptions make the results from the parameters."""
+    """A named routine: descriptions compute its results from its parameters."""
 
     family: str
     form: str
     direction: str
     contract: Contract
     descriptions: tuple[Description, ...]
-    """Ways to say the same; the one that makes the shortest code is taken, the first of those that are equal."""
+    """Equivalent descriptions. The one with the shortest code is used, the first of equals."""
     source: str
     summary: str
     isas: tuple[str, ...]
     boards: bool = False
-    """Whether the lanes of a vector are boards; else they are directions."""
+    """Whether the lanes of a vector hold boards; otherwise they hold directions."""
     literal: bool = False
-    """Whether it is its source's algorithm, all steps of it; what leaves that is another routine."""
+    """Whether the routine keeps the algorithm of its source, step by step."""
     ways: tuple[tuple[str, Description], ...] = ()
-    """Others by name, of larger code or for some processors only: offered, for a judge may find them faster."""
+    """Named alternative descriptions for further variants: larger code, or code that suits some processors."""
 
     @property
     def name(self) -> str:
-        """family.form.direction; whole-side routines have no direction in their name, a user's own no form."""
+        """The name family.form.direction. Whole-side routines have no direction, a user's own routines no form."""
         return ".".join(filter(None, (self.family, self.form, self.direction)))

@@ -1,18 +1,17 @@
-"""Immutable 64-bit values, the operations on them, and rays: how a fill moves.
+"""Immutable 64-bit values, the operations on them, and rays.
 
-A fill is an ordinary function over values. Given parameters it is *traced*: every operator makes a node, and the
-result is the graph. Given constants it *runs*: an operation on constants is a constant, so that the same description
-is an oracle.
+A fill is an ordinary function over values. Called with parameters it is *traced*: each operator creates a node of the
+graph. Called with constants it is *evaluated*: an operation on constants is folded, so the same description is an
+oracle.
 
 >>> (constant(0x81) << 1 | 1).number, (1 << constant(3)).number
 (259, 8)
 
-A value may have several lanes, each of 64 bits: then every operation works on each lane by itself, and a shift count
-or a constant may differ from lane to lane.
+A value may have several 64-bit lanes. Each operation works lane by lane; shift counts and constants may differ from
+lane to lane.
 
-A ray stands for one direction, or for one direction a lane. `step`, `run` and `path` are operations of their own in
-the graph; the pass `expand` turns them into shifts and masks when all rays of a routine are known, so that rays can
-share what they have in common.
+A ray has one direction, or one direction per lane. `step`, `run` and `path` are operations of the graph. The pass
+`expand` lowers them to shifts and masks once all rays of a routine are known, so that rays can share work.
 """
 
 from __future__ import annotations
@@ -32,7 +31,10 @@ from setwise.codegen.machine.code import Line, RegisterFile
 Lanes = tuple[int, ...]
 
 
-_NO_NUMBER = "a traced value is not yet a number, so Python's if and while cannot ask it: use when, while_ or switch"
+_NO_NUMBER = (
+    "a traced value has no number until the code runs, so Python's if and while cannot test it: "
+    "use when, while_ or switch"
+)
 
 _COMPARED = (
     "boards are compared when the code runs, so Python's == and != cannot: "
@@ -42,14 +44,13 @@ _COMPARED = (
 
 @dataclass(eq=False, slots=True, repr=False)
 class Value:
-    """A 64-bit value, or several in lanes: what one operation makes of its arguments.
+    """A 64-bit value, or a vector of them: the result of one operation.
 
-    It never changes. Types say so: a frozen dataclass would too, but takes four times as long to make, and a kernel
-    takes thousands.
+    Values are immutable by their Final annotations alone: a frozen dataclass takes four times as long to create.
 
-    `attr` is what the operation needs besides values: a constant's lanes, shift counts, a ray. `in_place` says that the
-    description wrote the operation in place (`gen |= x`), so the result is the variable on its left side. `line` is
-    that of the description which made it, where lines are recorded (setwise.codegen.ir.lines).
+    `attr` holds data of the operation that is not a value: a constant's lanes, shift counts, a ray. `in_place` marks an
+    in-place operator (`gen |= x`), whose result is the variable on the left side. `line` is the source line in the
+    description, if lines are recorded (setwise.codegen.ir.lines).
     """
 
     op: Final[str]
@@ -66,52 +67,52 @@ class Value:
 
     @property
     def operation(self) -> Operation:
-        """What is known of the operation."""
+        """The known properties of the operation."""
         return operation_named(self.op)
 
     @property
     def file(self) -> RegisterFile:
-        """The registers that may hold it."""
+        """The register file that holds the value."""
         return "mask" if self.operation.mask else "vector" if self.lanes > 1 else "general"
 
     @property
     def count(self) -> int:
-        """The operation's number: the count of all lanes (of the first), a truth table, a size."""
+        """The operation's number: a truth table, a size, or the shift count of the first lane."""
         return int(self.attr[0] if isinstance(self.attr, tuple) else self.attr)
 
     @property
     def constant(self) -> Lanes | None:
-        """The lanes of a constant; None for anything that depends on a parameter."""
+        """The lanes of a constant, or None for any other value."""
         return self.attr if self.op == "const" else None
 
     @property
     def number(self) -> int:
-        """The number of a one-lane constant; TypeError for anything else."""
+        """The number of a one-lane constant. Raise TypeError for any other value."""
         if self.op != "const" or self.lanes != 1:
-            raise TypeError(f"a traced '{self.op}' has no number: run the description on constants instead")
+            raise TypeError(f"a traced '{self.op}' has no number: call the description with constants instead")
         return int(self.attr[0])
 
     def __bool__(self) -> bool:
         raise TypeError(_NO_NUMBER)
 
     def __eq__(self, other: object) -> bool:
-        """Raise TypeError: values are told apart by `is`, and boards are compared when the code runs."""
+        """Raise TypeError. Values are distinguished by `is`; boards are compared when the code runs."""
         raise TypeError(_COMPARED)
 
     __hash__ = object.__hash__
 
     def on(self, args: tuple[Value, ...]) -> Value:
-        """The same operation on other arguments."""
+        """Return the same operation on other arguments."""
         return Value(self.op, args, self.attr, self.lanes, self.in_place, self.region, self.line)
 
     def copy(self) -> Value:
-        """A new variable that begins as this value: the one that is moved, where a move is needed."""
+        """Return a new variable with this value. If a copy is needed, this variable is the copied one."""
         return self if self.op == "const" else Value("copy", (self,), lanes=self.lanes)
 
     def step(self, *directions: Direction) -> Value:
-        """All squares that these steps, taken together, lead to: one shift and one mask, whatever is on the way.
+        """Return the squares that the sum of these steps leads to, as one leap: one shift and one mask.
 
-        What would leave the board, or wrap, is gone; a square between may be outside it.
+        Squares that would leave the board are dropped. Squares in between are ignored.
 
         >>> from setwise.codegen.board import EAST, NORT
         >>> hex(constant(0x81).step(NORT, NORT, EAST).number)
@@ -120,7 +121,7 @@ class Value:
         return CompassRay((leap(*directions),)).step(self)
 
     def popcount(self) -> Value:
-        """How many squares are set, in each lane."""
+        """Return the number of set bits in each lane."""
         return make("popcount", self)
 
     def __and__(self, other: Value | int) -> Value:
@@ -159,7 +160,7 @@ class Value:
         return constant(other) << self
 
     def rotate(self, count: int | Lanes | Value) -> Value:
-        """Rotated to the left; a negative count rotates to the right."""
+        """Rotate left by `count`; a negative count rotates right."""
         return _shift("rotl", self, count)
 
     def __iand__(self, other: Value | int) -> Value:
@@ -186,7 +187,7 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """What a region asks of a value: that it is not zero, below a bound, or not below it (unsigned)."""
+    """A test of a region: the value is not zero, is below a bound, or is not below it (unsigned)."""
 
     kind: Literal["nonzero", "below", "at-least"]
     value: Value
@@ -194,7 +195,7 @@ class Condition:
 
     @property
     def decided(self) -> bool | None:
-        """True or False where the value is a constant, else None."""
+        """The outcome if the value is a constant, else None."""
         if self.value.constant is None:
             return None
         if self.kind == "nonzero":
@@ -209,12 +210,14 @@ class Condition:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Region:
-    """Control with explicit carried values: `inits` go in, each body has its own `phis` for them and makes the next.
+    """Structured control with explicit carried values.
 
-    loop: the one body is run, then again as long as `condition` (over its next values) holds.
-    when: the one body is run if `condition` (over values from outside) holds.
-    switch: body number `index` is run; with `falls` the bodies after it as well, as in a C switch without break.
-    What is carried at the end is the region's result. `effects` are what each body writes to memory.
+    `inits` are the initial values. Each body has its own `phis` for them and computes the next values. The results are
+    the carried values at the end. `effects` are the memory writes of each body.
+
+    loop: the one body runs, and again as long as `condition` (over its next values) holds.
+    when: the one body runs if `condition` (over values from outside) holds.
+    switch: body number `index` runs, and with `falls` the bodies after it, as in a C switch without break.
     """
 
     kind: Literal["loop", "when", "switch"]
@@ -226,22 +229,22 @@ class Region:
     index: Value | None = None
     falls: bool = False
     addressed: bool = False
-    """Whether the index has become the address of its body, as selection makes it where there are tables of jumps."""
+    """Whether selection has replaced the index by the address of its body, read from a jump table."""
     name: str = ""
-    """What its labels begin with, once selection has numbered the regions."""
+    """The prefix of the region's labels, set by selection."""
 
     @property
     def outside(self) -> tuple[Value, ...]:
-        """What must be there before the region: the carried values, and the index of a switch."""
+        """The values that are defined before the region: the initial values, and the index of a switch."""
         return self.inits if self.index is None else (*self.inits, self.index)
 
     @property
     def asked(self) -> tuple[Value, ...]:
-        """The value of the condition, if there is one: of a loop the last of its body, else one from outside."""
+        """The value that the condition tests, if any: in a loop from its body, otherwise from outside."""
         return () if self.condition is None else (self.condition.value,)
 
     def on(self, now: Callable[[tuple[Value, ...]], tuple[Value, ...]]) -> Region:
-        """The same control over other values: those that `now` gives for the old ones."""
+        """Return the region with its values replaced by those that `now` returns."""
         return replace(
             self,
             inits=now(self.inits),
@@ -253,50 +256,50 @@ class Region:
 
 
 def constant(number: int | Lanes, lanes: int = 1) -> Value:
-    """A constant: one number for every lane, or a number a lane."""
+    """Return a constant: the same number in every lane, or one number per lane."""
     numbers = number if isinstance(number, tuple) else (index(number),) * lanes
     return Value("const", attr=tuple(n & ALL for n in numbers), lanes=len(numbers))
 
 
 def parameter(index: int, lanes: int = 1) -> Value:
-    """The routine's parameter number `index`."""
+    """Return the routine's parameter number `index`."""
     return Value("param", attr=index, lanes=lanes)
 
 
 def same(values: Sequence[object], others: Sequence[object]) -> bool:
-    """Whether these are the same values, one by one."""
+    """Return whether two sequences hold the same objects in the same order."""
     return len(values) == len(others) and all(map(is_, values, others))
 
 
 def place_of(value: Value, values: Sequence[Value]) -> int:
-    """Return the number of the value among these; ValueError where it is not there."""
+    """Return the index of the value, compared by identity. Raise ValueError if it is missing."""
     return [each is value for each in values].index(True)
 
 
 def in_register(value: Value) -> bool:
-    """Whether a value takes a register: constants and places in memory do not."""
+    """Return whether a value occupies a register. Constants and memory operands do not."""
     return value.op not in ("const", "place")
 
 
 def original(value: Value) -> Value:
-    """The value of which it is another name, or another view."""
+    """Return the value behind copies and other operations that need no instruction."""
     while value.operation.free and len(value.args) == 1:
         (value,) = value.args
     return value
 
 
 def load(pointer: Value, index: Value, lanes: int = 1) -> Value:
-    """Boards number `index` and following of an array, as many as there are lanes."""
+    """Load as many boards as `lanes` from an array, beginning at element `index`."""
     return Value("load", (pointer, index), 0, lanes)
 
 
 def store(pointer: Value, index: Value, boards: Value) -> Value:
-    """Boards written to an array from number `index` on; a body returns it behind its next values."""
+    """Store boards to an array from element `index` on. A body returns the store after its next values."""
     return Value("put-entry", (pointer, index, boards), 0, boards.lanes)
 
 
 def shift_signed(value: Value, counts: Lanes) -> Value:
-    """Shift each lane left by its count, right where it is negative; rotate where lanes disagree on the side."""
+    """Shift each lane left by its count, or right if it is negative; rotate if the signs differ."""
     if all(count >= 0 for count in counts):
         return make("shl", value, attr=counts)
     if all(count <= 0 for count in counts):
@@ -305,7 +308,7 @@ def shift_signed(value: Value, counts: Lanes) -> Value:
 
 
 def make(op: str, *operands: Value | int, attr: Any = None, in_place: bool = False) -> Value:
-    """The value of an operation on values: a constant where all arguments are, an argument where it changes nothing."""
+    """Return the value of an operation, folded if all arguments are constant or one changes nothing."""
     lanes = max([operand.lanes for operand in operands if isinstance(operand, Value)])
     args = tuple([_in_lanes(operand, lanes) for operand in operands])
     folded = _fold(op, args, attr, lanes)
@@ -313,13 +316,13 @@ def make(op: str, *operands: Value | int, attr: Any = None, in_place: bool = Fal
 
 
 def reshaped(op: str, value: Value, lanes: int = 1) -> Value:
-    """Lanes repeated, parted or united: of a constant a constant."""
+    """Return a value with its lanes rearranged. A constant is folded."""
     number = value.constant
     return Value(op, (value,), lanes=lanes) if number is None else constant(RESHAPES[op](number, lanes))
 
 
 def beside(first: Value, second: Value) -> Value:
-    """Two boards, a lane each."""
+    """Return a value of two lanes."""
     if first is second:
         return reshaped("broadcast", first, 2)
     if first.constant is not None and second.constant is not None:
@@ -328,14 +331,14 @@ def beside(first: Value, second: Value) -> Value:
 
 
 def repeated(first: Value, second: Value) -> Value:
-    """Two lanes twice, then two others twice."""
+    """Return eight lanes: the two lanes of the first value twice, then those of the second twice."""
     if first.constant is not None and second.constant is not None:
         return constant((*first.constant * 2, *second.constant * 2))
     return Value("repeat", (first, second), lanes=8)
 
 
 def total(value: Value) -> Value:
-    """The sum of all lanes."""
+    """Return the sum of all lanes."""
     return constant(sum(value.constant)) if value.constant is not None else Value("total", (value,))
 
 
@@ -349,17 +352,19 @@ RESHAPES: Mapping[str, Callable[[Lanes, int], Lanes]] = MappingProxyType(
         "unite": lambda numbers, _: (reduce(or_, numbers),),
     }
 )
-"""What becomes of a constant's lanes where they are put together otherwise."""
+"""The lanes of a rearranged constant, by operation."""
 
 
 def _in_lanes(operand: Value | int, lanes: int) -> Value:
-    """An argument with so many lanes: a number, or a constant of one lane, is the same in each."""
+    """Return an operand with this number of lanes. A number or a one-lane constant is repeated."""
     if not isinstance(operand, Value):
         return constant(operand, lanes)
     if operand.lanes == lanes:
         return operand
     if operand.constant is None or operand.lanes != 1:
-        raise ValueError(f"{operand.lanes} lanes and {lanes} do not go together: spread the one board, or unite lanes")
+        raise ValueError(
+            f"an operand has {operand.lanes} lanes and another {lanes}: broadcast the narrow one, or unite lanes"
+        )
     return constant(operand.number, lanes)
 
 
@@ -374,10 +379,10 @@ def _shift(op: str, value: Value, count: int | Lanes | Value) -> Value:
         count = count.number & 63
     counts = count if isinstance(count, tuple) else (index(count),) * value.lanes
     if len(counts) != value.lanes:
-        raise ValueError(f"{len(counts)} counts are given for {value.lanes} lanes: give one for each, or one for all")
+        raise ValueError(f"{len(counts)} shift counts for {value.lanes} lanes: give one per lane, or one for all")
     if op != "rotl" and min(counts) < 0:
         raise ValueError(
-            f"a shift by {min(counts)} has no meaning: shift by {-min(counts)} to the other side, or rotate"
+            f"cannot shift by {min(counts)}: shift by {-min(counts)} in the other direction, or rotate"
         )
     return make(op, value, attr=tuple(n % 64 for n in counts) if op == "rotl" else counts)
 
@@ -406,20 +411,20 @@ def _fold(op: str, args: tuple[Value, ...], attr: Any, lanes: int) -> Value | No
 
 
 class Ray:
-    """What a fill may ask of a ray, by 1 to 7 squares: three operations, as nodes of the graph."""
+    """The operations of a fill along a ray, by 1 to 7 squares. Each is a node of the graph."""
 
     def step(self, squares: Value, n: int = 1) -> Value:
-        """All squares n steps along the ray; what would leave the board, or wrap, is gone."""
+        """Return the squares n steps along the ray. Squares that would leave the board are dropped."""
         return self._node("step", squares, _within_board(n))
 
     def run(self, propagator: Value, n: int) -> Value:
-        """Squares that end n successive propagator squares which the ray can enter: what Kogge-Stone doubles."""
+        """Return the squares whose last n squares along the ray are all propagators that the ray can enter."""
         return self._node("run", propagator, _within_board(n))
 
     def path(self, propagator: Value, *, attacks: bool = False) -> Value:
-        """The propagator as far as the ray can enter it; `attacks` tells that edge squares need not be passed.
+        """Return the propagators that the ray can enter.
 
-        Where nobody looks at the others, for attacks it becomes the squares that the ray can also leave.
+        `attacks` states that only their successors matter: squares from which the ray leaves the board may be cleared.
         """
         return self._node("path", propagator, int(attacks))
 
@@ -429,13 +434,13 @@ class Ray:
 
 def _within_board(n: int) -> int:
     if not 1 <= n <= 7:
-        raise ValueError(f"along a ray there are 1 to 7 steps, not {n}")
+        raise ValueError(f"a ray has 1 to 7 steps, not {n}")
     return n
 
 
 @dataclass(frozen=True)
 class CompassRay(Ray):
-    """A ray whose direction, or whose direction of each lane, is known when code is made.
+    """A ray whose direction, or direction per lane, is known at code generation.
 
     >>> from setwise.codegen.board import EAST, WEST
     >>> hex(CompassRay((EAST,)).step(constant(0x8040)).number)
@@ -448,35 +453,36 @@ class CompassRay(Ray):
 
     @property
     def straight(self) -> bool | None:
-        """Whether the ray goes along ranks or files; None if only some of its lanes do."""
+        """Whether the ray follows ranks or files; None if only some of its lanes do."""
         straight = {direction in ROOK for direction in self.directions}
         return straight.pop() if len(straight) == 1 else None
 
     @property
     def opposite(self) -> CompassRay:
-        """The ray the other way."""
+        """The ray in the opposite direction."""
         return CompassRay(tuple(direction.opposite for direction in self.directions))
 
     def shift(self, value: Value, n: int) -> Value:
-        """The bare shift by n steps, wraps and all."""
+        """Shift by n steps, without a mask against wraps."""
         return shift_signed(value, tuple(n * d.shift for d in self.by_lane(value.lanes)))
 
     def mask(self, n: int, lanes: int, *, ranks: bool) -> Value:
-        """The squares that n steps can arrive at: without the files (and on request ranks) that only a wrap reaches.
+        """Return the squares that n steps can reach: without the files that only a wrap reaches.
 
-        A ray that goes to both sides is shifted by rotates, so its masks hold ranks too.
+        `ranks` also excludes wrapped ranks. A ray with left and right directions always excludes them, since it uses
+        rotates.
         """
         ranks = ranks or len({d.shift > 0 for d in self.directions}) > 1
         return constant(tuple(d.reach(n) if ranks else d.reach_files(n) for d in self.by_lane(lanes)))
 
     def by_lane(self, lanes: int) -> tuple[Direction, ...]:
-        """The direction of each of so many lanes; ValueError where there are others."""
+        """Return the direction of each lane. Raise ValueError for a wrong number of lanes."""
         if len(self.directions) not in (1, lanes):
-            raise ValueError(f"a ray of {len(self.directions)} directions goes over as many lanes, not over {lanes}")
+            raise ValueError(f"a ray of {len(self.directions)} directions takes a value of as many lanes, not {lanes}")
         return self.directions if len(self.directions) == lanes else self.directions * lanes
 
     def spread(self, board: Value) -> Value:
-        """A board for every lane, where the ray has several directions and there is one board for all."""
+        """Broadcast a one-lane board if the ray has several directions."""
         lanes = len(self.directions)
         return reshaped("broadcast", board, lanes) if lanes > board.lanes == 1 else board
 

@@ -25,7 +25,7 @@ from typing import Annotated, NamedTuple
 """Five lines: what is wrong stands behind them, or on the last of them."""
 
 BODIES = {
-    "    if x:\n        return x": "7: f: .* Python's if and while cannot ask it: use when",
+    "    if x:\n        return x": "7: f: .* Python's if and while cannot test it: use when",
     "    while x:\n        x = x << 1": "7: f: .* use when, while_ or switch",
     "    while x != x << 1:\n        x = x << 1": "7: f: boards are compared when the code runs",
     "    if setwise.nonzero(x):\n        x = x << 1\n    return x": "7: f: .* use when, while_ or switch",
@@ -44,7 +44,7 @@ BODIES = {
     "    raise KeyError('no')": "7: f: KeyError: 'no'",
     "    import sys; sys.exit(0)": "7: f: SystemExit: 0",
     "    yield x": "5: f: gives no board but an iterator",
-    "    return x << -1": "7: f: a shift by -1",
+    "    return x << -1": "7: f: cannot shift by -1",
 }
 SIGNATURES = {
     "f(x) -> Board": "parameter 'x' has no kind: annotate it with Board, Occupied",
