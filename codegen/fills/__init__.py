@@ -1,4 +1,4 @@
-"""The fills as the literature writes them, one file a family."""
+"""Fills and other descriptions, one module per family, each with its source."""
 
 from setwise.codegen.fills import (
     batch,

@@ -1,10 +1,11 @@
-"""Arrays of boards: a routine of boards run over n of them, as many at once as a register has lanes, then one by one.
+"""Routines over arrays: n boards per parameter, as many at once as a register has lanes, the rest one by one.
 
-Where it also has a description rank by rank, code is offered that first runs that over eight registers of boards.
+A routine with a rank-by-rank description gets a further variant, which first runs that description over eight registers
+of boards at a time.
 
-They are done from the last one down, so that what counts them is where they lie, and its sign tells of the end. Each
-round reads all its boards before it writes, so a single result may be one of the inputs; arrays that overlap otherwise
-may not be given. Any n, any alignment.
+The loops run from the last element down, so the index is also the counter, and its sign ends the loop. Each iteration
+reads all its inputs before it writes, so the result array may be one of the input arrays. Arrays must not overlap in
+any other way. n and the alignment are arbitrary.
 """
 
 from __future__ import annotations
@@ -25,8 +26,10 @@ COUNT = Parameter("n", "count")
 
 @cache
 def on_arrays(routine: Routine, *ways: tuple[str, Description]) -> Routine:
-    """A routine of boards over n of them, an array a parameter and an array a result; in vectors lanes are boards."""
+    """Return the routine over arrays, with one array per parameter and per result. In vectors, lanes hold boards.
 
+    `ways` are named descriptions of a first loop, for further variants.
+    """
     count = len(routine.contract.results)
     rest = partial(one_by_one, routine.descriptions[0], count)
     stages = [(partial(in_lanes, describe, count), rest) for describe in routine.descriptions]
@@ -47,9 +50,9 @@ def on_arrays(routine: Routine, *ways: tuple[str, Description]) -> Routine:
 
 
 def in_lanes(describe: Description, results: int, layout: Layout, *parameters: Value) -> tuple[Value, ...]:
-    """The description for as many boards at once as there are lanes, where those are several.
+    """Run the description on as many boards at once as there are lanes, if there are several.
 
-    Parameters are the inputs' addresses, those of so many results, and n; what is left begins at the index returned.
+    Parameters are the addresses of the inputs and results, and n. Return the index of the last remaining board.
     """
     *arrays, count = parameters
     index = count - layout.lanes
@@ -59,13 +62,13 @@ def in_lanes(describe: Description, results: int, layout: Layout, *parameters: V
 
 
 def one_by_one(describe: Description, results: int, _: Layout, *parameters: Value) -> tuple[Value, ...]:
-    """The description for one board after the other, from an index on, which is the last parameter."""
+    """Run the description on one board at a time, from the index in the last parameter down."""
     *arrays, index = parameters
     return (Value("done", (down(_lane_by_lane(describe, results, 1, arrays), 1, index),)),)
 
 
 Writes = Callable[[Value], list[Value]]
-"""What a round writes that begins at an index."""
+"""A function that returns the stores of one iteration, given the index of its first board."""
 
 
 def _lane_by_lane(describe: Description, results: int, lanes: int, arrays: list[Value]) -> Writes:
@@ -80,7 +83,10 @@ def _lane_by_lane(describe: Description, results: int, lanes: int, arrays: list[
 
 
 def down(writes_at: Writes, boards: int, index: Value) -> Value:
-    """Rounds of so many boards: `index` is where the next begins, below 0 where none is left; so is what comes back."""
+    """Loop downwards in steps of `boards`.
+
+    `index` is the first board of the next iteration and is negative when the loop ends. Return its final value.
+    """
 
     def round_at(index: Value) -> tuple[Value, ...]:
         writes = writes_at(index)

@@ -1,7 +1,7 @@
-"""The fill turned over: what grows is the set of squares that a ray cannot pass, not the set that it can.
+"""Kogge-Stone fill with complemented propagators: runs of blockers are united by `or`.
 
-Grown by `or`, blockers need no complement of the occupied squares, and and-not-or is one three-input instruction.
-Source: setwise; kernels of this shape run in several engines, after Westcott's prefix (CCC, 2002).
+The occupied squares need no complement, and `and-not-or` is one instruction with three-input logic. Source: setwise;
+kernels of this shape run in several engines, after Westcott's prefix (CCC, 2002).
 """
 
 from __future__ import annotations
@@ -11,15 +11,19 @@ from setwise.codegen.ir.values import CompassRay, Value, constant, make
 
 
 def walls(left: CompassRay, right: CompassRay, occupied: Value) -> Value:
-    """What a flood cannot enter, or need not: occupied squares and the edge files."""
+    """Return the squares that stop a flood: occupied squares and edge files.
+
+    A flood need not enter an edge file, since the last step attacks it.
+    """
     lanes = occupied.lanes
     return occupied | ~(left.mask(1, lanes, ranks=False) & right.mask(1, lanes, ranks=False))
 
 
 def axis(left: CompassRay, right: CompassRay, gen: Value, wall: Value) -> tuple[Value, Value]:
-    """Squares attacked along both rays of an axis; what stops the ray to the right is what stops the left one, moved.
+    """Return the attacks along both rays of an axis.
 
-    Steps of 1, 2 and 3. The edge files are walls, so no shift needs a mask but the last.
+    The runs of blockers of the right ray are those of the left ray, shifted. Steps are 1, 2 and 3 squares. The edge
+    files are walls, so only the last step needs a mask.
     """
     two = wall | left.shift(wall, 1)
     three = two | left.shift(wall, 2)
@@ -37,9 +41,10 @@ def _flood(ray: CompassRay, gen: Value, wall: Value, two: Value, three: Value) -
 
 
 def by_two(ray: CompassRay, gen: Value, wall: Value) -> Value:
-    """Squares attacked along one ray by steps of 1, 2 and 2, and 2 more that need only end beside one.
+    """Return the attacks along one ray with runs of at most two: steps of 1, 2, 2 and 2.
 
-    With three-input logic that is ten operations, the fewest known.
+    In the last step only the first of the two squares must be free. With three-input logic this takes ten operations,
+    the fewest known.
     """
     near = ray.shift(gen, 1)
     beside = ray.shift(wall, 1)
@@ -51,16 +56,20 @@ def by_two(ray: CompassRay, gen: Value, wall: Value) -> Value:
 
 
 def east_by_subtraction(gen: Value, wall: Value) -> Value:
-    """Squares attacked eastward: a borrow walks to the next wall (Isenberg, 2005); sliders lie within the walls."""
+    """Return eastward attacks: a borrow propagates to the next wall (Isenberg, 2005).
+
+    Sliders must be a subset of the walls.
+    """
     return (wall ^ (wall - (gen << 1))) & constant(NOT_A, gen.lanes)
 
 
 def west_by_gathering(gen: Value, occupied: Value) -> Value:
-    """Squares attacked westward: each slider's wall is the one below it where walls alone are counted.
+    """Return westward attacks by pext and pdep.
 
-    Gathered, the walls are neighbours, and a shift leads from sliders to walls. The A file is all walls, so each rank
-    has one; from a slider its wall is subtracted, which leaves the squares between, the wall among them. Sliders lie
-    within the occupied squares. Source: setwise, with BMI2's pext and pdep.
+    pext with the walls as mask makes each slider and its next wall adjacent, so a shift moves from sliders to walls.
+    pdep restores the positions. The A file is all walls, so each rank has one. Subtracting the wall from its slider
+    sets the squares between them and the wall itself. Sliders must be a subset of the occupied squares. Source:
+    setwise.
     """
     walls = occupied | FILE_A
     movers = gen & ~FILE_A

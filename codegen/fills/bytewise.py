@@ -1,7 +1,7 @@
-"""Adders made of and, xor and shifts, and the fill that follows from them.
+"""Adders made of and, xor and shifts, and the fill derived from them.
 
-Source: Gerd Isenberg, CCC, 22 May 2005. The carries of an addition follow c[i+1] = g[i] | p[i] & c[i] with
-g = x & y and p = x ^ y; written out,
+Source: Gerd Isenberg, CCC, 22 May 2005. The carries of an addition follow c[i+1] = g[i] | p[i] & c[i] with g = x & y
+and p = x ^ y. Unrolled:
 
 >>> def carries(g, p):
 ...     c1 = g[0]
@@ -28,7 +28,7 @@ NOT_A = ~FILE_A & ALL
 
 
 def carry_loop(x: Value, y: Value, bits: int) -> Value:
-    """x + y, the carries shifted on and added again until there are none (`add` of the post); `bits` is 32 or 64."""
+    """Return x + y by adding the shifted carries until none is left (the post's `add`). `bits` is 32 or 64."""
 
     def cycle(p: Value, g: Value) -> tuple[Value, ...]:
         g <<= 1
@@ -40,18 +40,18 @@ def carry_loop(x: Value, y: Value, bits: int) -> Value:
 
 
 def add(x: Value, y: Value) -> Value:
-    """Sums of the eight bytes of x and y, each modulo 256, by parallel prefix (`paddb` of the post)."""
+    """Return the sums of the eight bytes of x and y, each modulo 256, by parallel prefix (the post's `paddb`)."""
     return ((_carries(x & y, x ^ y) << 1) & NOT_A) ^ (x ^ y)
 
 
 def subtract(x: Value, y: Value) -> Value:
-    """Differences of the eight bytes of x and y, each modulo 256, by parallel prefix (`psubb` of the post)."""
+    """Return the differences of the bytes of x and y, each modulo 256, by parallel prefix (the post's `psubb`)."""
     differing = x ^ y
     return ((_carries(~x & y, ~differing) << 1) & NOT_A) ^ differing
 
 
 def right_attacks(free: Value, rooks: Value) -> Value:
-    """Attacks to the right as the post deduces them from the subtraction; free squares first."""
+    """Return the attacks to the right, as the post derives them from the subtraction."""
     return (_carries(rooks, free) << 1) & NOT_A
 
 

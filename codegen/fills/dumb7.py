@@ -1,4 +1,4 @@
-"""Dumb7fill: the flood goes one step at a time, as often as a board is wide.
+"""Dumb7fill: flood one step per cycle, for as many cycles as a ray has squares.
 
 Source: Dumb7Fill, chessprogramming wiki (Gerd Isenberg, 2016).
 """
@@ -10,15 +10,15 @@ from setwise.codegen.ir.values import Ray, Value, constant
 
 
 def occluded(ray: Ray, gen: Value, pro: Value) -> Value:
-    """Sliders and all that they reach through empty squares: seven cycles (Dumb7Fill, Unrolled Loop).
+    """Return the occluded fill in seven cycles (Dumb7Fill, Unrolled Loop).
 
-    The page's listing prints two lines too many; seven cycles are its definition.
+    The page's listing prints two lines too many; it defines the fill as seven cycles.
     """
     return _flood(ray, gen, ray.path(pro), 7)
 
 
 def occluded_rolled(ray: Ray, gen: Value, pro: Value) -> Value:
-    """The occluded fill as seven rounds of a loop (Dumb7Fill, Seven Fill Cycles)."""
+    """Return the occluded fill by a loop of seven iterations (Dumb7Fill, Seven Fill Cycles)."""
     pro = ray.path(pro)
 
     def cycle(gen: Value) -> tuple[Value, ...]:
@@ -29,7 +29,7 @@ def occluded_rolled(ray: Ray, gen: Value, pro: Value) -> Value:
 
 
 def occluded_until_dry(ray: Ray, gen: Value, pro: Value) -> Value:
-    """The occluded fill as a loop that ends when the flood dries up (Dumb7Fill, Fill Loop)."""
+    """Return the occluded fill by a loop until the flood stops growing (Dumb7Fill, Fill Loop)."""
     pro = ray.path(pro)
 
     def cycle(flood: Value, gen: Value) -> tuple[Value, ...]:
@@ -40,12 +40,15 @@ def occluded_until_dry(ray: Ray, gen: Value, pro: Value) -> Value:
 
 
 def attacks(ray: Ray, gen: Value, pro: Value) -> Value:
-    """Squares attacked: six cycles, for outer squares do not matter, and one step (Dumb7Fill, Comparison)."""
+    """Return the attacks by six cycles and one more step (Dumb7Fill, Comparison).
+
+    A blocker on an edge square hides nothing, so six cycles suffice.
+    """
     return ray.step(_flood(ray, gen, ray.path(pro, attacks=True), 6))
 
 
 def attacks_in_place(ray: Ray, gen: Value, pro: Value) -> Value:
-    """Squares attacked, six cycles of the page's first form: shorter where one instruction joins and and or."""
+    """Return the attacks by six cycles of the page's first form: shorter if one instruction computes or-and."""
     pro = ray.path(pro, attacks=True)
     for _ in range(6):
         gen |= pro & ray.step(gen)
@@ -53,12 +56,12 @@ def attacks_in_place(ray: Ray, gen: Value, pro: Value) -> Value:
 
 
 def attacks_of_fill(ray: Ray, gen: Value, pro: Value) -> Value:
-    """Squares attacked as one step of the seven-cycle fill (Dumb7Fill, Attack Fill); `attacks` saves the seventh."""
+    """Return the attacks as a step of the seven-cycle fill (Dumb7Fill, Attack Fill). `attacks` saves a cycle."""
     return ray.step(occluded(ray, gen, pro))
 
 
 def attacks_until_dry(ray: Ray, gen: Value, pro: Value) -> Value:
-    """Squares attacked as one step of the fill that ends when it dries up (Dumb7Fill, Generalized Rays)."""
+    """Return the attacks as a step of the loop until the flood stops growing (Dumb7Fill, Generalized Rays)."""
     return ray.step(occluded_until_dry(ray, gen, pro))
 
 

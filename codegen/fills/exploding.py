@@ -1,14 +1,14 @@
-"""Exploding bitboards: the attacks of one piece spread from its square on all its rays at once, by multiplication.
+"""Exploding bitboards: the attacks of one piece spread along all its rays at once, by multiplication.
 
-Source: Exploding Bitboards, chessprogramming wiki (2018), from Harald Luessen's engine Elephant. The page counts
-squares from h1 = 0 to a8 = 63 (big-endian files). A whole piece's attacks are the same arithmetic whichever file comes
-first, for the board is only seen in a mirror; `direction` alone, which tells left from right, has tables of its own for
-each.
+Source: Exploding Bitboards, chessprogramming wiki (2018), from Harald Luessen's engine Elephant. The page numbers
+squares from h1 = 0 to a8 = 63 (big-endian files). The attacks of a whole piece are the same arithmetic in either file
+order, since the board is only mirrored. `direction` distinguishes left from right and has different tables for each
+order.
 
-Where the page is wrong or leaves things open, this file departs from it:
-* rookAttacks shifts by `sq - 6` for squares below 6, undefined in C; here, as x86 does, modulo 64.
-* its switch closes a brace too early; the default case is unreachable, for the table holds 3 to 8 only.
-* rankR is indexed by `a1a8 & 0x7e`, whose lowest bit is never set; here `>> 1` halves the table.
+This file corrects the page in three places: * rookAttacks shifts by `sq - 6` for squares below 6, which is undefined in
+C; here the count is modulo 64, as on x86. * its switch closes a brace too early; the default case is unreachable, since
+the table holds only 3 to 8. * rankR is indexed by `a1a8 & 0x7e`, whose lowest bit is never set; here `>> 1` halves the
+table.
 """
 
 from __future__ import annotations
@@ -23,37 +23,37 @@ from setwise.codegen.numbering import Numbering
 BISHOP_STEPS = ((-1, -1), (-1, 1), (1, -1), (1, 1))
 ROOK_STEPS = ((-1, 0), (1, 0), (0, -1), (0, 1))
 
-# Number of expanding steps, as the page's tables have them: one less than the longest ray has squares, where a rook on
-# an outer file is a case of its own.
+# The number of explosions in the page's tables: the number of squares of the longest ray, minus one. A rook on an edge
+# file is a separate case.
 _ON_LINE = tuple(max(place, 7 - place) - 1 for place in range(8))
 BISHOP_REPEATS = tuple(min(rank, file) for rank in _ON_LINE for file in _ON_LINE)
 ROOK_REPEATS = tuple(repeats for rank in _ON_LINE for repeats in (7, *(max(rank, file) for file in _ON_LINE[1:7]), 8))
 
 RANKS_ABOVE = tuple(ALL & (ALL << 8 * (rank + 1)) for rank in range(8))
 RANKS_BELOW = tuple((1 << 8 * rank) - 1 for rank in range(8))
-"""For each rank number those above and below it (`dirMaskUp`, `dirMaskDown`)."""
+"""The ranks above and below each rank (`dirMaskUp`, `dirMaskDown`)."""
 
 
 def bishop(square: Value, free: Value) -> Value:
-    """Attacks of a bishop on `square` (`bishopAttacks`): the switch on the repeats falls through."""
+    """Return the attacks of a bishop (`bishopAttacks`). The switch on the number of explosions falls through."""
     # Case 6 comes first, case 3 last.
     case = table([6 - repeats for repeats in BISHOP_REPEATS], square, size=1)
     return _along_diagonals(square, free, case, (1, 1, 1, 3))
 
 
 def bishop_corners(square: Value, repeats: Value, free: Value) -> Value:
-    """The same by the number that the caller's array of repeats has for the square, with the cases for corners.
+    """Return the attacks of a bishop as far as a number from the caller's array reaches.
 
-    7, 8 and 9 are no, one and two explosions: enough where a pawn stands on the first, second or third square of the
-    ray. The page names these numbers and leaves the cases open.
+    7, 8 and 9 are the page's numbers for 0, 1 and 2 explosions: enough for a pawn on the first, second or third square
+    of a ray. The page names them but leaves the cases open.
     """
-    # The cases in their order are 6, 5, 4, 3, 9, 8 and 7; of what is no case nothing explodes.
+    # The bodies are cases 6, 5, 4, 3, 9, 8 and 7. Other numbers give no explosion.
     case = table([6, 6, 6, 3, 2, 1, 0, 6, 5, 4], repeats, size=1)
     return _along_diagonals(square, free, case, (1, 1, 1, 1, 1, 1, 0))
 
 
 def _along_diagonals(square: Value, free: Value, case: Value, explosions: Sequence[int]) -> Value:
-    """The squares beside a bishop, and those that are reached by so many explosions in each case and all after it."""
+    """Return the bishop's adjacent squares and those reached by the explosions of a case and all later cases."""
     mask = table(reached(BISHOP_STEPS, 7), square)
     first = table(reached(BISHOP_STEPS, 1), square)
 
@@ -70,36 +70,36 @@ def _along_diagonals(square: Value, free: Value, case: Value, explosions: Sequen
 
 
 def one_by_one(board: Value, free: Value, clear: Value) -> Value:
-    """The squares of a board that are free, and of those the ones that are not clear."""
+    """Return the free squares of the board that are not in `clear`, by two operations in sequence."""
     board &= free
     board &= ~clear
     return board
 
 
 def beside(board: Value, free: Value, clear: Value) -> Value:
-    """The same with one operation on the board, which comes late."""
+    """Return the free squares of the board that are not in `clear`, with one operation after the board is known."""
     return board & ~(~free | clear)
 
 
 Keep = Callable[[Value, Value, Value], Value]
-"""How the squares of an explosion are kept that are free, and not clear."""
+"""A function of (board, free, clear) that keeps the free squares of an explosion that are not in `clear`."""
 
 
 def rook(square: Value, free: Value, keep: Keep = one_by_one) -> Value:
-    """Attacks of a rook on `square` (`rookAttacks`): a first explosion by case, then as many as are left."""
-    # Five rounds for cases 6 to 8, four for 5, three for 4, two for 3: the last two are always made.
+    """Return the attacks of a rook (`rookAttacks`): a first explosion by case, then the remaining ones."""
+    # Cases 6 to 8 explode five times more, 5 four times, 4 three times, 3 twice: at least the last two always run.
     rounds = table([5 - min(r - 1, 5) for r in ROOK_REPEATS], square, size=1)
     return _with_first_rank(square, free, _along_lines(square, free, rounds, (1, 1, 1, 2), keep))
 
 
 def rook_corners(square: Value, repeats: Value, free: Value, keep: Keep = one_by_one) -> Value:
-    """The same by the number that the caller's array of repeats has for the square, with the cases for corners.
+    """Return the attacks of a rook as far as a number from the caller's array reaches.
 
-    9, 10 and 11 are no, one and two explosions: enough where a pawn stands on the first, second or third square of the
-    file, and on the eighth rank something of the rank. The page names these numbers and leaves the cases open; which
-    squares the first explosion clears is still known by the square.
+    9, 10 and 11 are the page's numbers for 0, 1 and 2 explosions: enough for a pawn on the first, second or third
+    square of the file, and on the eighth rank for part of the rank. The page names them but leaves the cases open. The
+    square still selects the case of the first explosion.
     """
-    # Five rounds behind the first explosion for 6 to 8, and so on to none for 10; of what is no case nothing explodes.
+    # After the first explosion, numbers 6 to 8 give five more, down to none for 10. Other numbers give none at all.
     rounds = table([6, 6, 6, 3, 2, 1, 0, 0, 0, 6, 5, 4], repeats, size=1)
 
     def explode(_: Value) -> tuple[Value, ...]:
@@ -110,7 +110,7 @@ def rook_corners(square: Value, repeats: Value, free: Value, keep: Keep = one_by
 
 
 def _along_lines(square: Value, free: Value, rounds: Value, explosions: Sequence[int], keep: Keep) -> Value:
-    """The squares beside a rook, those of the first explosion, and those of so many more, by the case of rounds."""
+    """Return the rook's adjacent squares, those of the first explosion, and those of further ones by `rounds`."""
     mask = table(reached(ROOK_STEPS, 7), square)
     first = table(reached(ROOK_STEPS, 1), square)
     start = (first & free) >> 8
@@ -157,7 +157,7 @@ def _along_lines(square: Value, free: Value, rounds: Value, explosions: Sequence
 
 
 def _times(explode: Callable[..., tuple[Value, ...]], number: int) -> Body:
-    """So many explosions in a row."""
+    """Return a body that explodes `number` times."""
 
     def body(*carried: Value) -> tuple[Value, ...]:
         for _ in range(number):
@@ -168,7 +168,7 @@ def _times(explode: Callable[..., tuple[Value, ...]], number: int) -> Body:
 
 
 def _with_first_rank(square: Value, free: Value, attacks: Value) -> Value:
-    """On the first rank the attacks along it are looked up."""
+    """Add the attacks along the first rank from a table, if the square is on it."""
 
     def first_rank(attacks: Value) -> tuple[Value, ...]:
         inner = (free & 0x7E) >> 1
@@ -178,21 +178,21 @@ def _with_first_rank(square: Value, free: Value, attacks: Value) -> Value:
 
 
 def orthogonal(square: Value, white: Value, black: Value, keep: Keep = one_by_one) -> Value:
-    """Squares that a rook or queen on `square` attacks, from both sides' pieces (`orthogonal_attacks`)."""
+    """Return the attacks of a rook or queen, given both sides' pieces (`orthogonal_attacks`)."""
     return rook(square, ~(white | black), keep)
 
 
 def diagonal(square: Value, white: Value, black: Value) -> Value:
-    """Squares that a bishop or queen on `square` attacks, from both sides' pieces (`diagonal_attacks`)."""
+    """Return the attacks of a bishop or queen, given both sides' pieces (`diagonal_attacks`)."""
     return bishop(square, ~(white | black))
 
 
 def direction(
     square: Value, number: Value, white: Value, black: Value, keep: Keep = one_by_one, *, numbering: Numbering
 ) -> Value:
-    """Attacks of a piece on `square` in one direction only (`direction_attacks`).
+    """Return the attacks of a queen in one direction only (`direction_attacks`).
 
-    Directions are numbered 4 3 2 / 5 0 1 / 6 7 8, looking from White's side; all other numbers, and 0, attack nothing.
+    Directions are numbered 4 3 2 / 5 0 1 / 6 7 8, seen from White's side. Other numbers, and 0, attack nothing.
     """
     free = ~(white | black)
     file, rank = square & 7, square >> 3
@@ -222,7 +222,7 @@ def direction(
 
 
 def reached(steps: tuple[tuple[int, int], ...], farthest: int) -> list[int]:
-    """For each square those so many steps away at most: 1 (`initB`, `initR`), or all (`maskB`, `maskR`)."""
+    """Return the squares at most `farthest` steps from each square: 1 (`initB`, `initR`) or 7 (`maskB`, `maskR`)."""
     return [sum(1 << at for step in steps for at in _walk(square, *step, farthest)) for square in range(64)]
 
 
@@ -234,7 +234,7 @@ def _walk(square: int, rank_step: int, file_step: int, farthest: int) -> Iterato
 
 
 def rank_attacks() -> list[int]:
-    """Attacks on the first rank for each of its squares and each set of free inner squares (`rankR`)."""
+    """Return the attacks along the first rank by square and set of free inner squares (`rankR`)."""
     entries = []
     for square in range(8):
         for inner in range(64):
@@ -250,7 +250,7 @@ def rank_attacks() -> list[int]:
 
 
 def files_beyond(numbering: Numbering, *, right: bool) -> list[int]:
-    """For each file number the files to its right, or left (`dirMaskRight`, `dirMaskLeft`)."""
+    """Return for each file the files to its right, or left (`dirMaskRight`, `dirMaskLeft`)."""
     higher = right == (numbering.file_step > 0)
     beyond = [range(f + 1, 8) if higher else range(f) for f in range(8)]
     return [sum(0x0101_0101_0101_0101 << file for file in row) for row in beyond]

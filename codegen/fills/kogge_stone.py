@@ -1,4 +1,4 @@
-"""Kogge-Stone: a parallel prefix fill, each stage twice as far as the one before.
+"""Kogge-Stone: a parallel prefix fill that doubles its distance in each stage.
 
 Source: Kogge-Stone Algorithm, chessprogramming wiki (2018); Steffan Westcott, CCC, 2002; Kogge and Stone, 1973.
 """
@@ -9,22 +9,22 @@ from setwise.codegen.ir.values import ALL, Ray, Value, constant
 
 
 def occluded(ray: Ray, gen: Value, pro: Value) -> Value:
-    """Sliders and all that they reach through empty squares (Kogge-Stone Algorithm, Occluded Fill)."""
+    """Return the occluded fill: sliders and the empty squares they reach (Kogge-Stone Algorithm, Occluded Fill)."""
     return _flood(ray, gen, ray.path(pro))
 
 
 def attacks(ray: Ray, gen: Value, pro: Value) -> Value:
-    """Squares attacked: the occluded fill, one step further (Kogge-Stone Algorithm, Ray-wise Attacks)."""
+    """Return the attacks: the occluded fill and one more step (Kogge-Stone Algorithm, Ray-wise Attacks)."""
     return ray.step(_flood(ray, gen, ray.path(pro, attacks=True)))
 
 
 def empty_fill(ray: Ray, gen: Value) -> Value:
-    """The fill on an empty board: constant propagators (Kogge-Stone Algorithm, Fill on an empty Board)."""
+    """Return the fill on an empty board, with constant propagators (the page, Fill on an empty Board)."""
     return occluded(ray, gen, constant(ALL, gen.lanes))
 
 
 def empty_attacks(ray: Ray, gen: Value) -> Value:
-    """Squares attacked on an empty board: the fill, one step further (the page, Fill on an empty Board)."""
+    """Return the attacks on an empty board: the fill and one more step (the page, Fill on an empty Board)."""
     return ray.step(empty_fill(ray, gen))
 
 

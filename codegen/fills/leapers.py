@@ -1,8 +1,8 @@
-"""What jumps or steps, whatever stands between: knights, kings and pawns, each by itself.
+"""Attacks of knights, kings and pawns, and pushes of pawns.
 
-A jump is one shift and one mask, as a step is, so that eight of either go in lanes as eight rays do. In a general
-register a knight goes by halves: one file or two aside, then two ranks or one up and down. So does a king: along its
-rank, then all three squares up and down. Source: setwise; the halves are in wide use.
+A jump is one shift and one mask, like a step, so eight of them fit in lanes as eight rays do. In a general register a
+knight's attacks are computed in halves: one or two files aside, then two ranks or one rank up and down. A king's are
+too: along the rank, then all three squares up and down. Source: setwise; the halves are in wide use.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ JUMPS = tuple(
     for far in fars
     for near in nears
 )
-"""A knight's eight."""
+"""The eight jumps of a knight."""
 
 COLORS = ("white", "black")
 FORWARD: Mapping[str, Direction] = {"white": NORT, "black": SOUT}
-"""Where each side's pawns go."""
+"""The direction of each side's pawn pushes."""
 CAPTURES: Mapping[str, tuple[Direction, Direction]] = {"white": (NOEA, NOWE), "black": (SOEA, SOWE)}
-"""Where they attack."""
+"""The directions of each side's pawn captures."""
 _REACHED: Mapping[str, int] = {"white": RANK_4, "black": RANK_5}
-"""The rank that a double step ends on."""
+"""The rank on which a double push ends."""
 
 
 def leaps(layout: Layout, leapers: Value, directions: Sequence[Direction]) -> Iterator[Value]:
-    """Where steps, or jumps, in these directions lead to, a direction a lane."""
+    """Yield the targets of steps or jumps in these directions, one direction per lane."""
     return (ray.step(layout.board(ray, leapers)) for ray in layout.rays(directions))
 
 
 def in_lanes(directions: Sequence[Direction]) -> Description:
-    """The description of all that is a step, or a jump, away."""
+    """Return the description that unites all targets of these steps or jumps."""
 
     def describe(layout: Layout, leapers: Value) -> tuple[Value, ...]:
         return (layout.union(leaps(layout, leapers, directions)),)
@@ -46,31 +46,31 @@ def in_lanes(directions: Sequence[Direction]) -> Description:
 
 
 def knights(board: Value) -> Value:
-    """Squares that knights attack, by halves."""
+    """Return the squares that knights attack, computed in halves."""
     one, two = board.step(EAST) | board.step(WEST), board.step(EAST, EAST) | board.step(WEST, WEST)
     return one.step(NORT, NORT) | one.step(SOUT, SOUT) | two.step(NORT) | two.step(SOUT)
 
 
 def kings(board: Value) -> Value:
-    """Squares that kings attack, by halves; those of kings that stand side by side among them."""
+    """Return the squares that kings attack, computed in halves; adjacent kings attack each other."""
     beside = board.step(EAST) | board.step(WEST)
     row = beside | board
     return beside | row.step(NORT) | row.step(SOUT)
 
 
 def pawns(color: str) -> Callable[[Value], Value]:
-    """Squares that pawns of that color attack."""
+    """Return a function from the pawns of a color to the squares that they attack."""
     east, west = CAPTURES[color]
     return lambda board: board.step(east) | board.step(west)
 
 
 def pushes(color: str) -> Callable[[Value, Value], Value]:
-    """Empty squares before pawns of that color."""
+    """Return a function from the pawns of a color and the empty squares to the targets of single pushes."""
     return lambda board, empty: board.step(FORWARD[color]) & empty
 
 
 def double_pushes(color: str) -> Callable[[Value, Value], Value]:
-    """Empty squares two before those pawns of that color that have not moved, where the square between is empty."""
+    """Return a function from the pawns of a color and the empty squares to the targets of double pushes."""
 
     def double(board: Value, empty: Value) -> Value:
         between = board.step(FORWARD[color]) & empty

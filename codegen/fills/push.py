@@ -1,9 +1,9 @@
-"""Push and pull: where the mask lies, on the square that is left or on the square that is reached.
+"""Push and pull: a mask on the square that a step leaves, or on the square that it reaches.
 
-The literature's fill pulls: `gen |= run & step(gen)`. The same attacks pushed are `gen |= step(gen & run)`, with the
-runs of the opposite ray. So the pull along a ray and the push against it use the very same runs, which an axis then
-needs once; and the push uses each run up where it stands, so on two-operand code copies vanish. Steps of 1, 1, 2 and
-3 reach all seven squares. Source: setwise; the fill that it mirrors is Westcott's (CCC, 2002).
+The literature's fill pulls: `gen |= run & step(gen)`. The same attacks are pushed by `gen |= step(gen & run)`, with the
+runs of the opposite ray. So a pull along a ray and a push against it share their runs, and an axis computes them once.
+A push is also the last use of its run, so two-operand code overwrites the run without a copy. Steps of 1, 1, 2 and 3
+reach all seven squares. Source: setwise; the fill that it mirrors is Westcott's (CCC, 2002).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from setwise.codegen.ir.values import CompassRay, Value, constant, make
 
 
 def pull(ray: CompassRay, gen: Value, pro: Value) -> Value:
-    """Squares attacked, the mask on the square that is reached."""
+    """Return the attacks with the mask on the square that is reached."""
     pro = ray.path(pro, attacks=True)
     gen |= pro & ray.step(gen)
     gen |= ray.run(pro, 2) & ray.step(gen, 2)
@@ -22,7 +22,7 @@ def pull(ray: CompassRay, gen: Value, pro: Value) -> Value:
 
 
 def push(ray: CompassRay, gen: Value, pro: Value) -> Value:
-    """Squares attacked, the mask on the square that is left: one step first, then only through empty squares."""
+    """Return the attacks with the mask on the square that is left: one free step, then only through empty squares."""
     back = ray.opposite
     pro = back.path(pro, attacks=True)
     pair = back.run(pro, 2)
@@ -35,7 +35,10 @@ def push(ray: CompassRay, gen: Value, pro: Value) -> Value:
 
 
 def push_of_two(ray: CompassRay, gen: Value, pro: Value) -> Value:
-    """Squares attacked, pushed; the first two steps are one step of a fill by one, two three-input instructions."""
+    """Return the attacks, pushed; the first two squares take a single step of a pulled fill.
+
+    With three-input logic that is two instructions.
+    """
     back = ray.opposite
     pro = back.path(pro, attacks=True)
     reached = ray.step(gen | pro & ray.step(gen))
@@ -45,9 +48,10 @@ def push_of_two(ray: CompassRay, gen: Value, pro: Value) -> Value:
 
 
 def pull_by_two(ray: CompassRay, gen: Value, pro: Value) -> Value:
-    """Squares attacked with the runs of two alone: steps of 1, 2 and 2, and 2 more that need only end beside one.
+    """Return the attacks with runs of two only: steps of 1, 2, 2 and 2.
 
-    With three-input logic that is ten operations a ray, the fewest known.
+    In the last step only the first of the two squares must be empty. With three-input logic a ray takes ten operations,
+    the fewest known.
     """
     pro = ray.path(pro, attacks=True)
     near = ray.step(gen)
@@ -60,9 +64,9 @@ def pull_by_two(ray: CompassRay, gen: Value, pro: Value) -> Value:
 
 
 def both_by_two(left: CompassRay, right: CompassRay, gen: Value, pro: Value) -> tuple[Value, Value]:
-    """Squares attacked along both rays of an axis by runs of two, pulled; the last step to the right is pushed.
+    """Return the attacks along both rays of an axis with runs of two, pulled; the last step to the right is pushed.
 
-    So one set of squares behind an empty one serves both. The flood to the right goes by two, then by one.
+    Both rays share the set of squares behind an empty square. The flood to the right steps by two first, then by one.
     """
     pro = left.path(pro, attacks=True)
     beside = left.step(pro)
@@ -81,20 +85,20 @@ def both_by_two(left: CompassRay, right: CompassRay, gen: Value, pro: Value) -> 
 
 
 def east_by_addition(ray: CompassRay, gen: Value, pro: Value) -> Value:
-    """Squares attacked eastward: a carry walks through the empty squares and stops on the first other one.
+    """Return eastward attacks: a carry propagates through empty squares and stops at the first other square.
 
-    Sliders must not lie on empty squares. The walk keeps to the inner files, so no carry leaves a rank, and a slider on
-    the H file soils nothing but an A square, which the mask of all eastward rays clears.
+    Sliders must not be on empty squares. The propagator is limited to the inner files, so no carry leaves a rank. A
+    slider on the H file sets only an A square, which the mask of eastward rays clears.
     """
     walk = ray.path(pro, attacks=True) & constant(INNER_FILES, gen.lanes)
     return (walk ^ (walk + (gen << 1))) & constant(NOT_A, gen.lanes)
 
 
 def east_by_bytes(_: CompassRay, gen: Value, pro: Value) -> Value:
-    """The same a byte at a time, where registers add so: no carry leaves a rank, and nothing is masked."""
+    """Return eastward attacks by bytewise addition: no carry leaves a rank, and no mask is needed."""
     return make("add-bytes", twice(gen), pro) ^ pro
 
 
 def twice(board: Value) -> Value:
-    """Each byte moved up by one bit: a step east within ranks."""
+    """Return the board with each byte shifted left by one: a step east within ranks."""
     return make("add-bytes", board, board)

@@ -1,10 +1,10 @@
-"""Boards rank by rank: a register holds one rank of many boards, a byte each, and eight registers hold the boards.
+"""Attacks rank by rank: a register holds one rank of many boards, one byte per board; eight registers hold all ranks.
 
-Then what goes north or south goes to another register, without shift or mask, and a step east adds bytes to
-themselves. So many boards are put by interleaving bytes, and put back likewise.
+A step north or south then only changes the register, without shift or mask. A step east adds bytes to themselves.
+Interleaving bytes transposes boards to ranks, and ranks to boards.
 
-Descriptions here are of a first stage on arrays: their parameters are the arrays' addresses, that of the result, and n,
-and what they give is how many boards are left.
+Descriptions here are first stages of routines over arrays. Their parameters are the addresses of the arrays and of the
+result, and n. They return the number of boards that remain.
 """
 
 from __future__ import annotations
@@ -22,22 +22,23 @@ from setwise.codegen.ir.matrices import LOWER_BY_ONE, RISING, RISING_BY_ONE, tim
 from setwise.codegen.ir.values import Value, load, make, store
 
 REGISTERS = 8
-"""One a rank."""
+"""The number of registers, one per rank."""
 
 Registers = tuple[Value, ...]
-"""Boards, or their ranks from the first to the last."""
+"""Eight registers of boards, or of ranks from the first to the last."""
 
 UP, DOWN = range(REGISTERS), range(REGISTERS - 1, -1, -1)
-"""Orders of ranks: north and south."""
+"""The orders of ranks for northward and southward floods."""
 
 TO_RANKS, TO_BOARDS = 4, 3
-"""How often the bytes of eight registers of boards are interleaved until they are ranks, and then till boards again."""
+"""The numbers of interleaving stages from boards to ranks, and from ranks to boards."""
 
 
 class West(NamedTuple):
-    """Westward attacks within ranks: of rooks, and of bishops by a step to the next rank.
+    """Westward attacks within ranks, and westward steps.
 
-    `walls` are occupied squares with those that stop a shift, and `leaving` the bishops that have a step to go.
+    `walls` adds the squares that stop a shift to the occupied squares. `leaving` keeps the bishops that can step west.
+    `attacks` maps rooks and walls to attacks. `step` moves one file west.
     """
 
     walls: Callable[[Value], Value]
@@ -47,12 +48,12 @@ class West(NamedTuple):
 
 
 def union(west: West, layout: Layout, *parameters: Value) -> tuple[Value, ...]:
-    """All squares attacked, of rooks, bishops and occupied squares."""
+    """Return all attacked squares, given rooks, bishops and occupied squares."""
     return _rank_by_rank(partial(_union, west), layout, *parameters)
 
 
 def union_of_empty(west: West, layout: Layout, *parameters: Value) -> tuple[Value, ...]:
-    """The same, of rooks, bishops and empty squares."""
+    """Return all attacked squares, given rooks, bishops and empty squares."""
 
     def of_empty(rooks: Registers, bishops: Registers, empty: Registers) -> Registers:
         return _union(west, rooks, bishops, tuple(~register for register in empty))
@@ -61,7 +62,7 @@ def union_of_empty(west: West, layout: Layout, *parameters: Value) -> tuple[Valu
 
 
 def _rank_by_rank(describe: Callable[..., Registers], layout: Layout, *parameters: Value) -> tuple[Value, ...]:
-    """What describes eight registers of boards, over all that are as many."""
+    """Run a description of eight registers of boards over all full groups of that size."""
     *arrays, result, count = parameters
     boards = REGISTERS * layout.lanes
 
@@ -73,12 +74,12 @@ def _rank_by_rank(describe: Callable[..., Registers], layout: Layout, *parameter
 
 
 def loaded(layout: Layout, array: Value, index: Value) -> Registers:
-    """Eight registers of boards, from an index on."""
+    """Load eight registers of boards, from an index on."""
     return tuple(load(array, index + rank * layout.lanes, layout.lanes) for rank in UP)
 
 
 def written(layout: Layout, array: Value, index: Value, boards: Registers) -> list[Value]:
-    """What writes them, from an index on."""
+    """Return the stores of eight registers of boards, from an index on."""
     return [store(array, index + at * layout.lanes, register) for at, register in enumerate(boards)]
 
 
@@ -95,9 +96,10 @@ def _union(west: West, rooks: Registers, bishops: Registers, occupied: Registers
 
 
 def interleaved(registers: Iterable[Value], times: int) -> Registers:
-    """Bytes in other places: the bits of each one's number, that of its register in front, rotate left so often.
+    """Interleave the bytes of eight registers `times` times.
 
-    In a part of 16 bytes a number has seven bits: three for the register, one for the board, three for the rank.
+    Each stage rotates the bits of a byte's number left by one. In each group of 16 bytes the number has seven bits:
+    three for the register, one for the board, three for the rank.
     """
     made = tuple(registers)
     for _ in range(times):
@@ -107,21 +109,24 @@ def interleaved(registers: Iterable[Value], times: int) -> Registers:
 
 
 def same(squares: Value) -> Value:
-    """They go to the next rank on their files."""
+    """Return the squares unchanged: rooks keep their file from rank to rank."""
     return squares
 
 
 def both_ways(
     sliders: Registers, blockers: Registers, move: Callable[[Value], Value] = same
 ) -> Iterator[tuple[int, Value]]:
-    """What is attacked in a rank from those behind it, north and south by turns; `move` is to the next rank."""
+    """Yield ranks with the squares attacked in them from the ranks before, north and south in turn.
+
+    `move` maps squares to the next rank.
+    """
     return chain.from_iterable(zip(*(_flood(order, sliders, blockers, move) for order in (UP, DOWN)), strict=True))
 
 
 def _flood(
     order: Iterable[int], sliders: Registers, blockers: Registers, move: Callable[[Value], Value]
 ) -> Iterator[tuple[int, Value]]:
-    """Rank by rank in this order, but the first, in which nothing is attacked."""
+    """Yield the attacks in each rank in this order, without the first rank, which has none."""
     first, *others = order
     attacks = move(sliders[first])
     for rank in others:
@@ -130,12 +135,12 @@ def _flood(
 
 
 def attacks_east(rooks: Value, occupied: Value) -> Value:
-    """By subtraction."""
+    """Return eastward attacks by bytewise subtraction."""
     return occupied ^ make("sub-bytes", occupied, twice(rooks))
 
 
 def attacks_west(rooks: Value, walls: Value) -> Value:
-    """By parallel prefix, beside squares of the H file that belong to the next rank."""
+    """Return westward attacks by parallel prefix, with stray bits on the H file of the next rank."""
     west = rooks
     for squares in (1, 2, 4):
         west |= ~walls & west >> squares
@@ -149,13 +154,13 @@ SHIFTED = West(
     lambda rooks, walls: attacks_west(rooks, walls) & NOT_H,
     lambda squares: squares >> 1,
 )
-"""By shifts: what stood on the A file would come to another board."""
+"""Westward attacks by shifts. Bits that leave the A file would enter another board and are masked."""
 
 
 def _mirrored_attacks(rooks: Value, occupied: Value) -> Value:
-    """By subtraction in mirrored ranks."""
+    """Return westward attacks by subtraction in bit-reversed ranks."""
     return occupied ^ times(make("sub-bytes", times(occupied, RISING), times(rooks, RISING_BY_ONE)), RISING)
 
 
 MIRRORED = West(same, same, _mirrored_attacks, lambda squares: times(squares, LOWER_BY_ONE))
-"""By matrices of bits, which GFNI has."""
+"""Westward attacks by bit matrices (GFNI)."""

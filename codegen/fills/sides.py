@@ -1,8 +1,8 @@
-"""All that a side attacks: leapers join the sliders' rays, so that lanes are folded once for all.
+"""All attacks of a side: leapers join the sliders' rays, so that the lanes are reduced once.
 
-King and pawns ride along: what a ray steps on from last is united with them, a direction a lane. Occupied squares are
-given apart, so that a piece may be left out of them: a king that flees along a ray does not shield the squares behind
-it. Source: setwise.
+Kings and pawns join the last step of the rays, one direction per lane. The occupied squares are a separate parameter,
+so that a piece may be left out: a king that moves away along a ray must not shield the squares behind it. Source:
+setwise.
 """
 
 from __future__ import annotations
@@ -19,17 +19,20 @@ from setwise.codegen.ir.layout import union as union_of
 from setwise.codegen.ir.values import CompassRay, Value, constant
 
 FORMS: tuple[Form, ...] = (sliders.by_axes(push.push_of_two), sliders.ALONE)
-"""Those of the sliders of which some instruction set has the shortest code."""
+"""The forms of the sliders that give the shortest code on some instruction set."""
 
 NONE = constant(0)
 
 Tally = tuple[Value, Value]
-"""Squares attacked, and those attacked twice or more."""
+"""The squares attacked, and the squares attacked at least twice."""
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """A side's pieces by kind, none where a kind is not given; `form` is how sliders go, `color` how pawns capture."""
+    """A side's pieces by kind, NONE if a kind is not given.
+
+    `form` is the form of the sliders' attacks, `color` the color of the pawns.
+    """
 
     form: Form
     color: str
@@ -43,21 +46,21 @@ class Side:
 
     @property
     def layout(self) -> Layout:
-        """The board's."""
+        """The layout of the board."""
         return self.board.layout
 
     def along(self, order: Sequence[Direction] = AROUND) -> list[Value]:
-        """Squares attacked along each ray, king and pawns riding."""
+        """Return the squares attacked along each ray by sliders, kings and pawns."""
         rays = self.form(self.board, order, self.rooks, self.bishops)
         return [attacks | ray.step(self._riders(ray)) for ray, attacks in rays]
 
     def _riders(self, ray: CompassRay) -> Value:
-        """What steps along a ray, in each lane: kings, and pawns where they capture."""
+        """Return the kings in each lane of a ray, and the pawns in lanes in which they capture."""
         ways = leapers.CAPTURES.get(self.color, ())
         return self.layout.joined(ray, self.kings, self.pawns, ways)
 
     def jumps(self) -> list[Value]:
-        """Squares that knights attack, in lanes where there are some."""
+        """Return the squares that knights attack, one direction per lane if all rays use lanes."""
         if not self.layout.abreast:
             return [leapers.knights(self.knights)]
         return [*leapers.leaps(self.layout, self.knights, leapers.JUMPS)]
@@ -71,7 +74,10 @@ def described(
     layout: Layout,
     *values: Value,
 ) -> tuple[Value, ...]:
-    """One of the routines below by a form; parameters are boards of these kinds of pieces, then occupied squares."""
+    """Describe one of the routines below by a form.
+
+    Parameters are boards of the pieces in `names`, then the occupied squares.
+    """
     occupied = values[len(names)]
     pieces = dict(zip(names, values, strict=False))
     form = sliders.fitting(form, layout, FORMS[0])
@@ -79,7 +85,7 @@ def described(
 
 
 def union(side: Side, order: Sequence[Direction] = AROUND) -> tuple[Value, ...]:
-    """All squares attacked; in a general register kings go by halves."""
+    """Return all attacked squares. In general registers king attacks are computed in halves."""
     if side.layout.abreast:
         return (side.layout.union((*side.along(order), *side.jumps())),)
     riding = replace(side, kings=NONE)
@@ -87,7 +93,7 @@ def union(side: Side, order: Sequence[Direction] = AROUND) -> tuple[Value, ...]:
 
 
 def pieces(side: Side) -> tuple[Value, ...]:
-    """Squares that each kind of pieces attacks: rooks, bishops, queens, knights, kings, pawns."""
+    """Return the squares that each kind of piece attacks: rooks, bishops, queens, knights, kings, pawns."""
     slid = sliders.pieces(side.form, side.board, side.rooks, side.bishops, side.queens)
     pawns = leapers.pawns(side.color)(side.pawns)
     if not side.layout.abreast:
@@ -97,7 +103,7 @@ def pieces(side: Side) -> tuple[Value, ...]:
 
 
 def nested(side: Side) -> tuple[Value, ...]:
-    """Squares that pawns attack; pawns and minor pieces; those and rooks; all pieces."""
+    """Return the attacks of pawns; of pawns and minor pieces; of those and rooks; of all pieces."""
     pair = sliders.pair(side.form, side.board, side.rooks, side.bishops)
     orthogonal, diagonal = pair if len(pair) == 2 else halves(pair[0])
     by_pawns = leapers.pawns(side.color)(side.pawns)
@@ -109,7 +115,7 @@ def nested(side: Side) -> tuple[Value, ...]:
 
 
 def twice(side: Side) -> tuple[Value, ...]:
-    """All squares attacked, and those attacked from two directions, by two jumps or by both, or more."""
+    """Return all attacked squares, and the squares attacked from at least two directions or by two jumps."""
     rays = side.along()
     alike = replace(side.layout, lanes=rays[0].lanes)
     groups = by_width((*rays, *leapers.leaps(alike, side.knights, leapers.JUMPS)))

@@ -17,18 +17,18 @@ from setwise.codegen.ir.layout import Layout, folded, folded_apart, halves, unit
 from setwise.codegen.ir.values import CompassRay, Value
 
 AROUND = (NORT, EAST, SOUT, WEST, NOEA, NOWE, SOWE, SOEA)
-"""All directions, those of rooks first."""
+"""All directions, rook directions first."""
 
 IN_TURNS = (NORT, NOEA, EAST, NOWE, SOUT, SOWE, WEST, SOEA)
-"""All directions, one of rooks and one of bishops in turns, as results lie."""
+"""All directions, alternating between rook and bishop directions as the lanes of the results do."""
 
 Attacks = list[tuple[CompassRay, Value]]
-"""Rays and what is attacked along them."""
+"""Rays, each with the squares attacked along it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """A board as the rays see it: its layout, its empty squares and its occupied ones."""
+    """A board with its layout and its empty and occupied squares."""
 
     layout: Layout
     empty: Value
@@ -38,14 +38,14 @@ class Board:
 RayFill = Callable[[CompassRay, Value, Value], Value]
 AxisFill = Callable[[CompassRay, CompassRay, Value, Value], tuple[Value, Value]]
 Form = Callable[..., Attacks]
-"""Attacks on a board in these directions, in the given order or in one of its own, of rooks and bishops.
+"""A function that returns the attacks along rays in these directions, for rooks and bishops.
 
-Those along axes also go of two sets at once, rooks and bishops of each, which lie in a register that holds both.
+It may reorder the directions. Forms along axes also accept two sets of rooks and bishops if a register holds both.
 """
 
 
 def along_axes(axis: AxisFill) -> Form:
-    """Axis by axis, both its rays at once."""
+    """Return the form that computes both rays of each axis together."""
 
     def form(board: Board, order: Sequence[Direction], *sliders: Value) -> Attacks:
         rays: Attacks = []
@@ -59,11 +59,11 @@ def along_axes(axis: AxisFill) -> Form:
 
 
 def by_axes(back: RayFill, forth: RayFill = push.pull) -> Form:
-    """Axis by axis, `forth` to the left and `back` to the right; where lanes are mirrored, `back` along each ray.
+    """Return the form with `forth` along left rays and `back` along right rays of each axis.
 
-    On a general register east is an addition.
+    If the second lane is a flipped board, `back` is used along each ray. In a general register eastward attacks use an
+    addition.
     """
-
     there = _east_by_addition(forth)
 
     def axis(left: CompassRay, right: CompassRay, gen: Value, pro: Value) -> tuple[Value, Value]:
@@ -74,7 +74,10 @@ def by_axes(back: RayFill, forth: RayFill = push.pull) -> Form:
 
 
 def walls(left: CompassRay, right: CompassRay, gen: Value, pro: Value) -> tuple[Value, Value]:
-    """Growing walls, which both rays of an axis share; ranks by subtraction and by steps of two."""
+    """Return the attacks of an axis with runs of blockers, which both rays share.
+
+    Along ranks in a general register: subtraction to the east, steps of two to the west.
+    """
     wall = blockers.walls(left, right, ~pro)
     if left.directions == (EAST,):
         return blockers.east_by_subtraction(gen, wall), blockers.by_two(right, gen, wall)
@@ -82,7 +85,7 @@ def walls(left: CompassRay, right: CompassRay, gen: Value, pro: Value) -> tuple[
 
 
 def by_rays(fill: RayFill) -> Form:
-    """Each ray by itself; on a general register east is an addition."""
+    """Return the form that computes each ray separately. In a general register eastward attacks use an addition."""
     along = _east_by_addition(fill)
 
     def form(board: Board, order: Sequence[Direction], *sliders: Value) -> Attacks:
@@ -96,43 +99,43 @@ def by_rays(fill: RayFill) -> Form:
 
 
 def _east_by_addition(fill: RayFill) -> RayFill:
-    """The fill, but for a ray that goes east alone."""
+    """Return the fill with an addition instead for a ray that only goes east."""
     return lambda ray, *of: (push.east_by_addition if ray.directions == (EAST,) else fill)(ray, *of)
 
 
 ALONE = by_rays(push.pull_by_two)
-"""Each ray by itself with runs of two alone."""
+"""Each ray separately, with runs of two only."""
 
 
 def turned_beside(board: Board, order: Sequence[Direction], rooks: Value, bishops: Value) -> Attacks:
-    """Rooks in vector registers, on boards that are turned there, and bishops in general ones, each ray by itself.
+    """Return attacks of rooks on turned boards in vector registers, and of bishops ray by ray in general registers.
 
-    ValueError where the layout has it otherwise.
+    Raise ValueError if the layout itself assigns directions to general registers.
     """
     if board.layout.apart:
-        raise ValueError("bishops are in general registers")
+        raise ValueError("this form assigns the general registers itself: give a layout without `apart`")
     straight = [direction for direction in order if direction in ROOK]
     turns = [(ray, turned.attacks(ray.directions[0], rooks, board.occupied)) for ray in board.layout.rays(straight)]
     return turns + ALONE(board, [direction for direction in order if direction not in ROOK], rooks, bishops)
 
 
 def gathering(left: CompassRay, right: CompassRay, gen: Value, pro: Value) -> tuple[Value, Value]:
-    """Both rays of an axis, westward from a general register by gathered walls; others as usual."""
+    """Return the attacks of an axis. Westward attacks in a general register use gathered walls."""
     if left.directions == (EAST,):
         return push.east_by_addition(left, gen, pro), blockers.west_by_gathering(gen, ~pro)
     return push.pull(left, gen, pro), push.push_of_two(right, gen, pro)
 
 
 BESIDE: Mapping[str, Form] = {"turned": turned_beside, "gathered": along_axes(gathering)}
-"""Forms that some processors are quick with, by what they do: offered, but not asked for the shortest code."""
+"""Forms that suit some processors, by name. They are variants, and never candidates for the shortest code."""
 
 IN_LANES: tuple[Form, ...] = (
-    by_axes(push.pull_by_two, push.pull_by_two),  # runs of two alone
+    by_axes(push.pull_by_two, push.pull_by_two),  # runs of two only
     along_axes(push.both_by_two),
     along_axes(walls),
     ALONE,
 )
-"""What is shortest where rays lie in lanes: three-input logic has it, or rays have no runs in common."""
+"""The forms that are shortest if rays use lanes: they profit from three-input logic, or share no runs."""
 
 FORMS: tuple[Form, ...] = (
     by_axes(push.push),  # the same runs for both rays
@@ -143,7 +146,7 @@ FORMS: tuple[Form, ...] = (
 
 
 def fitting(form: Form, layout: Layout, usual: Form) -> Form:
-    """The form, or the usual one where nothing makes up for what its rays do not share."""
+    """Return the form, or `usual` if the layout gives it no advantage for the runs that its rays do not share."""
     return usual if layout.packed <= 2 and not layout.boards and form in IN_LANES else form
 
 
@@ -155,7 +158,10 @@ def described(
     layout: Layout,
     *values: Value,
 ) -> tuple[Value, ...]:
-    """One of the routines below by a form; parameters are so many boards of pieces, then occupied or empty squares."""
+    """Describe one of the routines below by a form.
+
+    Parameters are `pieces` boards of pieces, then the occupied or the empty squares.
+    """
     form = fitting(form, layout, FORMS[0])
     given = values[pieces]
     empty, occupied = (~given, given) if given_occupied else (given, ~given)
@@ -165,12 +171,15 @@ def described(
 def union(
     form: Form, board: Board, rooks: Value, bishops: Value, order: Sequence[Direction] = AROUND
 ) -> tuple[Value, ...]:
-    """All squares attacked."""
+    """Return all attacked squares."""
     return (board.layout.union(attacks for _, attacks in form(board, order, rooks, bishops)),)
 
 
 def pair(form: Form, board: Board, rooks: Value, bishops: Value) -> tuple[Value, ...]:
-    """Squares attacked along ranks and files, and along diagonals; in registers that hold both, lane beside lane."""
+    """Return the squares attacked along ranks and files, and along diagonals.
+
+    If all rays use lanes, both are lanes of one value.
+    """
     if board.layout.abreast:
         rays = form(board, IN_TURNS, rooks, bishops)
         return (folded(_any_ray(rays), 2),)
@@ -180,7 +189,7 @@ def pair(form: Form, board: Board, rooks: Value, bishops: Value) -> tuple[Value,
 
 
 def pieces(form: Form, board: Board, rooks: Value, bishops: Value, queens: Value) -> tuple[Value, ...]:
-    """Squares attacked by rooks, by bishops and by queens, each apart."""
+    """Return the squares attacked by rooks, by bishops and by queens."""
     if board.layout.holds_two and form is not ALONE:
         both, its = _two_sets(form, board, rooks, bishops, queens, queens)
         return both, board.layout.union((its,))
@@ -191,7 +200,7 @@ def pieces(form: Form, board: Board, rooks: Value, bishops: Value, queens: Value
 def sides(
     form: Form, board: Board, white_rooks: Value, white_bishops: Value, black_rooks: Value, black_bishops: Value
 ) -> tuple[Value, ...]:
-    """All squares that White's rooks and bishops attack, and all that Black's do."""
+    """Return the squares attacked by White's rooks and bishops, and by Black's."""
     if not board.layout.abreast:
         return (*union(form, board, white_rooks, white_bishops), *union(form, board, black_rooks, black_bishops))
     if board.layout.holds_two and form is not ALONE:
@@ -203,7 +212,10 @@ def sides(
 
 
 def mobility(form: Form, board: Board, rooks: Value, bishops: Value, targets: Value) -> tuple[Value, Value]:
-    """How many moves to the targets rooks have, and how many bishops: along each ray a square is attacked once."""
+    """Return the number of moves of rooks and of bishops to the target squares.
+
+    Each ray counts its attacked squares separately.
+    """
     straight: list[Value] = []
     diagonal: list[Value] = []
     for ray, attacks in form(board, AROUND, rooks, bishops):
@@ -217,23 +229,23 @@ def mobility(form: Form, board: Board, rooks: Value, bishops: Value, targets: Va
 
 
 def counts(form: Form, board: Board, rooks: Value, bishops: Value, targets: Value) -> tuple[Value, ...]:
-    """How many moves to the targets there are."""
+    """Return the number of moves of all sliders to the target squares."""
     straight, diagonal = mobility(form, board, rooks, bishops, targets)
     return (straight + diagonal,)
 
 
 def _two_sets(form: Form, board: Board, *sliders: Value) -> tuple[Value, Value]:
-    """Squares attacked by each of two sets, folded onto two lanes: along ranks and files, and along diagonals."""
+    """Return the attacks of two sets, each reduced to two lanes: along ranks and files, and along diagonals."""
     return folded_apart(_any_ray(form(board, IN_TURNS, *sliders)))
 
 
 def _any_ray(rays: Attacks) -> Value:
-    """Lane by lane the squares attacked along some ray."""
+    """Return the union of the rays, lane by lane."""
     return reduce(or_, (attacks for _, attacks in rays))
 
 
 def rays(form: Form, board: Board, rooks: Value, bishops: Value) -> tuple[Value, ...]:
-    """Squares attacked along each of the eight rays, in the order of dir8."""
+    """Return the squares attacked along each of the eight rays, in the order of dir8."""
     layout = board.layout
     if not layout.abreast:
         by_ray = form(board, DIR8, rooks, bishops)
@@ -243,7 +255,7 @@ def rays(form: Form, board: Board, rooks: Value, bishops: Value) -> tuple[Value,
     found = [attacked for _, attacked in form(board, order, rooks, bishops)]
     if len(found) == 1:
         return (found[0],)
-    # Left rays come last and first in dir8's order, right rays between them.
+    # In the order of dir8 the left rays come last and first, with the right rays in between.
     left, right = found
     last, first = halves(left)
     return first, right, last

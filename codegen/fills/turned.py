@@ -1,9 +1,9 @@
-"""Attacks of rooks by a subtraction in each byte of a board that lies so that the ray goes up a byte's bits.
+"""Attacks of rooks by bytewise subtraction on turned boards: the ray must lead to higher bits of a byte.
 
-GFNI multiplies bytes with a matrix of bits. So it mirrors them: then the ray to the west goes up. With the board for a
-matrix, bytes of one bit each become its files: then the ray to the south goes up, and in a flipped board the ray to the
-north. All is in vector registers, of which one lane counts. A subtraction waits for less than a fill, even with the way
-there and back, while other rays are filled in general registers. Source: setwise.
+GFNI multiplies bytes by a bit matrix. It reverses bytes: then the west ray leads to higher bits. With the board as the
+matrix and one-bit bytes as the data, files become bytes: then the south ray leads to higher bits, and on a flipped
+board the north ray does. All this is done in one lane of vector registers. The subtraction has a shorter critical path
+than a fill, including both turns, while general registers fill the other rays. Source: setwise.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from setwise.codegen.ir.values import Value, beside, constant, make, reshaped
 
 
 def attacks(direction: Direction, rooks: Value, occupied: Value) -> Value:
-    """Squares attacked in one of the directions of rooks, which lie within the occupied squares."""
+    """Return the squares attacked in one rook direction. Rooks must be a subset of the occupied squares."""
     walls = _wide(occupied)
     if direction == EAST:
         reached = _less(walls, twice(_wide(rooks)))
@@ -31,10 +31,10 @@ def attacks(direction: Direction, rooks: Value, occupied: Value) -> Value:
 
 
 def _wide(board: Value) -> Value:
-    """The board in a vector register, nothing beside it."""
+    """Return the board in a vector register, with the other lane zero."""
     return beside(board, constant(0))
 
 
 def _less(walls: Value, steps: Value) -> Value:
-    """A borrow walks up each byte from the first square of each ray to its next wall."""
+    """Subtract bytewise: a borrow propagates from the first square of each ray to the next wall."""
     return make("sub-bytes", walls, steps)
