@@ -1,4 +1,4 @@
-"""Code to bytes, through one of two assemblers that agree: PeachPy and iced-x86."""
+"""Assembly of code to bytes by PeachPy or iced-x86, with equal results."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from setwise.codegen.machine.code import Assembled, Code
 
 __all__ = ["NotEncodable", "assemble", "available"]
 
-_PACKAGES = {"peachpy": ("peachpy", "six"), "iced": ("iced_x86",)}  # the assembler's name here, and what it imports
+_PACKAGES = {"peachpy": ("peachpy", "six"), "iced": ("iced_x86",)}  # for each assembler the packages that it imports
 
 
 @cache
 def available() -> tuple[str, ...]:
-    """The assemblers that can be imported here, the preferred one first."""
+    """Return the installed assemblers, the preferred one first."""
     return tuple(name for name, packages in _PACKAGES.items() if all(map(find_spec, packages)))
 
 
 def assemble(code: Code, assembler: str | None = None) -> Assembled:
-    """The bytes of `code`, by the assembler of that name: "peachpy" or "iced".
+    """Return the bytes of `code`, assembled by "peachpy" or "iced".
 
-    Without a name PeachPy does it where it can be imported and knows every instruction, otherwise iced-x86; the
-    bytes are the same. Raises NotEncodable, a ValueError of one line, for what the assembler cannot encode, and
-    ValueError for an assembler that is unknown or absent.
+    Without a name PeachPy is used if it is installed and knows every instruction, otherwise iced-x86. The bytes are the
+    same. Raise NotEncodable, a one-line ValueError, for code that the assembler cannot encode, and ValueError for an
+    assembler that is unknown or not installed.
 
     >>> from setwise.codegen.machine.code import Instruction, general
     >>> rax, rdx = general("rax"), general("rdx")
@@ -50,5 +50,5 @@ def _encoder(name: str) -> Encode:
     if name not in _PACKAGES:
         raise ValueError(f"unknown assembler {name!r}: choose one of {', '.join(_PACKAGES)}")
     if name not in available():
-        raise ValueError(f"the assembler {name!r} is not installed: available is {', '.join(available()) or 'none'}")
+        raise ValueError(f"the assembler {name!r} is not installed: installed is {', '.join(available()) or 'none'}")
     return lru_cache(1 << 14)(cast(Encode, import_module(f"setwise.codegen.assemble.{name}").encode))

@@ -1,4 +1,4 @@
-"""One instruction to bytes by iced-x86. The form is found from iced's own description of every opcode."""
+"""Encoding of one instruction by iced-x86. The instruction form is chosen by iced's own description of every opcode."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from iced_x86 import EncodingKind, MemorySizeInfo, Mnemonic, OpCodeInfo, OpCodeO
 from setwise.codegen.assemble.labels import NotEncodable
 from setwise.codegen.machine.code import Instruction, Label, Memory, Operand, Register
 
-# What the kinds of operand accept, by the first word of their names in OpCodeOperandKind.
+# The register file and size of each operand kind, by the first word of its name in OpCodeOperandKind.
 _REGISTERS = {
     "R8": ("general", 8),
     "R32": ("general", 32),
@@ -22,7 +22,7 @@ _REGISTERS = {
     "K": ("mask", 0),
 }
 _FIXED = {"AL": "al", "CL": "cl", "EAX": "eax", "RAX": "rax"}
-# An immediate's width in the code, the width it is extended to, and how iced calls it.
+# The width of an immediate's field, the width to which it is sign-extended, and iced's name for it.
 _IMMEDIATES = {
     "IMM8": (8, 8, OpKind.IMMEDIATE8),
     "IMM8SEX32": (8, 32, OpKind.IMMEDIATE8TO32),
@@ -39,7 +39,7 @@ _CONDITIONS = {
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """One opcode with its operands' kinds, as far as choosing among opcodes needs it."""
+    """An opcode with the properties that select among the opcodes of a mnemonic."""
 
     code: iced_x86._iced_x86_py.Code
     kinds: tuple[str, ...]
@@ -56,7 +56,7 @@ _KIND_NAMES = {value: name for name, value in vars(OpCodeOperandKind).items() if
 
 @cache
 def _opcodes() -> dict[int, list[OpCodeInfo]]:
-    """All opcodes of 64-bit mode by mnemonic; those behind a decoder option belong to other processors."""
+    """Return all opcodes of 64-bit mode by mnemonic, without those that need a decoder option."""
     opcodes: dict[int, list[OpCodeInfo]] = {}
     for name in vars(iced_x86.Code):
         if name.isupper():
@@ -110,7 +110,7 @@ def _fits(form: _Form, kind: str, operand: Operand) -> bool:
 
 
 def _immediate(kind: str, value: int) -> int | None:
-    """The value sign-extended from its field, or None where the field does not hold it."""
+    """Return the value sign-extended from its field, or None if it does not fit."""
     field, width, _ = _IMMEDIATES[kind]
     if not -(1 << width - 1) <= value < 1 << width:
         return None
@@ -129,17 +129,17 @@ def _register(register: Register) -> iced_x86._iced_x86_py.Register:
 
 
 def encode(instruction: Instruction, distance: int) -> bytes:
-    """The shortest bytes of `instruction`; between equal lengths the one without W, then with the lower opcode.
+    """Return the shortest encoding of `instruction`.
 
-    Other assemblers choose so too. VEX goes before EVEX whatever the lengths: what needs no AVX-512 must not ask for
-    it.
+    Among equal lengths the one without W is preferred, then the lower opcode, as in other assemblers. VEX is preferred
+    to EVEX at any length: only instructions that need AVX-512 may require it.
     """
     if instruction.mnemonic == "xchg" and str(instruction.operands[0]) in ("eax", "rax"):
-        # The short form wants it last.
+        # The short form takes the accumulator as its last operand.
         instruction = replace(instruction, operands=instruction.operands[::-1])
     forms = _forms(instruction.mnemonic)
     if not forms:
-        raise NotEncodable(f"iced-x86 knows no instruction {instruction.mnemonic!r}")
+        raise NotEncodable(f"iced-x86 has no instruction {instruction.mnemonic!r}")
     encodings = [
         (form.evex, len(text), form.wide, text)
         for form in forms
@@ -147,7 +147,7 @@ def encode(instruction: Instruction, distance: int) -> bytes:
     ]
     if not encodings:
         operands = ", ".join(map(str, instruction.operands))
-        raise NotEncodable(f"iced-x86 knows no form of {instruction.mnemonic} for the operands {operands}")
+        raise NotEncodable(f"iced-x86 has no form of {instruction.mnemonic} for the operands {operands}")
     return min(encodings, key=lambda encoding: encoding[:3])[3]
 
 
@@ -210,5 +210,5 @@ def _set_memory(encoded: iced_x86.Instruction, memory: Memory) -> None:
         encoded.memory_index = _register(memory.index)
         encoded.memory_index_scale = memory.scale
     encoded.memory_displacement = memory.displacement & (1 << 64) - 1
-    # 1 lets iced choose: a byte where it fits, scaled for EVEX. Without a base the field is always there.
+    # 1 lets iced choose the shortest field, scaled for EVEX. Without a base the field always has 4 bytes.
     encoded.memory_displ_size = 4 if memory.base is None else int(memory.displacement != 0)

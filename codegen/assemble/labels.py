@@ -1,4 +1,4 @@
-"""Labels, branches and data: all of assembling that does not depend on who encodes an instruction."""
+"""Layout of code and data, labels and fixups, for any encoder of single instructions."""
 
 from __future__ import annotations
 
@@ -8,24 +8,25 @@ from itertools import accumulate, pairwise
 from setwise.codegen.machine.code import Assembled, Code, Datum, Fixup, Instruction, Label, Memory
 
 Encode = Callable[[Instruction, int], bytes]
-"""The bytes of one instruction. The second argument fills what a symbol or a label leaves open: the signed distance
-from the end of the instruction to that place. A branch is short where the distance fits in a byte."""
+"""A function that encodes one instruction. Its second argument is the signed distance from the end of the instruction
+to the symbol or label in its operands. A branch is short if the distance fits in a byte."""
 
 
 class NotEncodable(ValueError):
-    """An instruction or a piece of data that cannot be encoded; the message says why in one line."""
+    """Code or data that cannot be encoded. The message is one line."""
 
 
 def assemble(code: Code, encode: Encode) -> Assembled:
-    """Text, data and open distances of `code`, its instructions encoded by `encode`.
+    """Assemble `code`, with each instruction encoded by `encode`.
 
-    Raises NotEncodable for what no encoding holds, and for a place that is missing or named twice.
+    Raise NotEncodable for an instruction or number without an encoding, and for a label that is missing or defined
+    twice.
     """
     data, symbols, alignment, data_fixups = _place_data(code.data)
     texts, starts, labels = _place_code(code, encode, symbols)
     for fixup in data_fixups:
         if fixup.label not in labels:
-            raise NotEncodable(f"{code.name}: no place in the code is called {fixup.label!r}")
+            raise NotEncodable(f"{code.name}: undefined label {fixup.label!r} in a jump table")
     text = bytearray().join(texts)
     fixups: list[Fixup] = []
     for item, (start, end) in zip(code.items, pairwise(starts), strict=True):
@@ -39,10 +40,10 @@ def assemble(code: Code, encode: Encode) -> Assembled:
 def _place_code(
     code: Code, encode: Encode, symbols: Mapping[str, int]
 ) -> tuple[list[bytes], list[int], dict[str, int]]:
-    """The bytes of each item, where each starts, with the end of the text behind them, and where each label lies.
+    """Return the bytes of each item, the offset of each item and of the end, and the offset of each label.
 
-    Every branch starts out short and grows when its target proves too far. Nothing shrinks, so a branch that has
-    grown stays too far for the short form, and the search ends at the smallest sizes.
+    Every branch starts short and grows if its target is too far. Instructions never shrink, so a branch that has grown
+    stays too far for the short form, and the iteration ends with the smallest sizes.
     """
     texts = [b"" if isinstance(item, Label) else encode(item, 0) for item in code.items]
     targets = [(at, i, _target(i)) for at, i in enumerate(code.items) if isinstance(i, Instruction)]
@@ -56,9 +57,9 @@ def _place_code(
             if target.name in labels:
                 texts[at] = encode(item, labels[target.name] + _addend(item) - starts[at + 1])
             elif any(isinstance(operand, Label) for operand in item.operands):
-                raise NotEncodable(f"{code.name}: {item.mnemonic} goes to a place that is not in the code")
+                raise NotEncodable(f"{code.name}: {item.mnemonic} has an undefined label as its target")
             elif target.name not in symbols:
-                raise NotEncodable(f"{code.name}: nothing is called {target.name!r}")
+                raise NotEncodable(f"{code.name}: undefined symbol {target.name!r}")
     return texts, starts, labels
 
 
@@ -67,20 +68,22 @@ def _labels(code: Code, starts: Iterable[int], symbols: Mapping[str, int]) -> di
     for item, start in zip(code.items, starts, strict=False):
         if isinstance(item, Label):
             if item.name in labels or item.name in symbols:
-                raise NotEncodable(f"{code.name}: two places are called {item.name!r}")
+                raise NotEncodable(f"{code.name}: label {item.name!r} is defined twice")
             labels[item.name] = start
     return labels
 
 
 def _target(instruction: Instruction) -> Label | None:
-    """The place that a branch goes to or that a rip-relative operand names."""
+    """Return the label of a branch, or of a rip-relative operand, or None."""
     for operand in instruction.operands:
         if isinstance(operand, Label):
             return operand
         if isinstance(operand, Memory):
             if operand.symbol is not None:
                 if operand.base is not None or operand.index is not None:
-                    raise NotEncodable(f"{instruction.mnemonic}: a symbol takes neither base nor index: lea it first")
+                    raise NotEncodable(
+                        f"{instruction.mnemonic}: a symbol takes no base or index: load its address by lea"
+                    )
                 return Label(operand.symbol)
             if operand.base is None and operand.index is None:
                 raise NotEncodable(f"{instruction.mnemonic}: an address needs a base, an index or a symbol")
@@ -88,25 +91,25 @@ def _target(instruction: Instruction) -> Label | None:
 
 
 def _addend(instruction: Instruction) -> int:
-    """How far behind its symbol a rip-relative operand points."""
+    """Return the displacement of a rip-relative operand from its symbol."""
     return next((operand.displacement for operand in instruction.operands if isinstance(operand, Memory)), 0)
 
 
 def _displacement_offset(instruction: Instruction, encode: Encode) -> int:
-    """Where in the instruction the rip-relative distance is: where all zeros and all ones differ."""
+    """Return the offset of the rip-relative distance: the field in which all zeros and all ones differ."""
     pairs = zip(encode(instruction, 0), encode(instruction, -1), strict=True)
     return next(at for at, (zeros, ones) in enumerate(pairs) if zeros != ones)
 
 
 def _place_data(data: Iterable[Datum]) -> tuple[bytes, dict[str, int], int, tuple[Fixup, ...]]:
-    """The data one behind the other, each at its alignment: bytes, symbols, the strictest alignment, open entries."""
+    """Lay out the data at their alignments: bytes, symbols, the strictest alignment, and fixups of jump tables."""
     block = bytearray()
     symbols: dict[str, int] = {}
     fixups: list[Fixup] = []
     strictest = 1
     for datum in data:
         if datum.label in symbols:
-            raise NotEncodable(f"two data are called {datum.label!r}")
+            raise NotEncodable(f"datum {datum.label!r} is defined twice")
         if datum.alignment < 1 or datum.alignment & (datum.alignment - 1):
             raise NotEncodable(f"{datum.label}: the alignment {datum.alignment} is not a power of two")
         block += bytes(-len(block) % datum.alignment)
@@ -115,7 +118,7 @@ def _place_data(data: Iterable[Datum]) -> tuple[bytes, dict[str, int], int, tupl
         for value in datum.values:
             if isinstance(value, Label):
                 if datum.size != 4:
-                    raise NotEncodable(f"{datum.label}: an entry of a jump table has 4 bytes, not {datum.size}")
+                    raise NotEncodable(f"{datum.label}: jump table entries must have 4 bytes, not {datum.size}")
                 fixups.append(Fixup(len(block), value.name, len(block) - start))
                 block += bytes(4)
             elif not -(1 << 8 * datum.size - 1) <= value < 1 << 8 * datum.size:

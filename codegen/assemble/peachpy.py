@@ -1,4 +1,4 @@
-"""One instruction to bytes by PeachPy: its instruction objects, without its functions, registers or streams."""
+"""Encoding of one instruction by PeachPy's instruction objects, without its functions, registers or streams."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _register(register: Register) -> Any:
 
 
 def encode(instruction: Instruction, distance: int) -> bytes:
-    """The shortest bytes of `instruction`, VEX before EVEX."""
+    """Return the shortest encoding of `instruction`, VEX before EVEX."""
     made_by = getattr(peachpy.x86_64, instruction.mnemonic.upper(), None)
     if not isinstance(made_by, type):
         raise NotEncodable(f"PeachPy has no instruction {instruction.mnemonic!r}: use the assembler 'iced'")
@@ -48,16 +48,16 @@ def encode(instruction: Instruction, distance: int) -> bytes:
 
 
 def _texts(form: Any, instruction: Instruction) -> list[bytes]:
-    """The encodings to choose from, without those in which PeachPy 0.2 errs."""
+    """Return the candidate encodings, without those that PeachPy 0.2 gets wrong."""
     last = instruction.operands[-1] if instruction.operands else None
     if instruction.mnemonic == "imul" and isinstance(last, int) and 128 <= last <= 255:
-        # PeachPy offers a byte here, which the processor would read as negative.
+        # PeachPy offers an 8-bit immediate, which the processor sign-extends.
         return [bytes(encoding(form.operands)) for _, encoding in form.encodings[1:]]
     element = next(
         (operand for operand in instruction.operands if isinstance(operand, Memory) and operand.broadcast), None
     )
     if element is not None and element.base is not None and element.displacement:
-        # PeachPy scales the displacement by the whole vector although what is read, and so the unit, is one element.
+        # PeachPy scales the displacement by the vector size, but the unit is the size of the broadcast element.
         whole, rest = divmod(element.displacement, element.bits // 8)
         if rest or not -128 <= whole <= 127:
             return [bytes(encoding(form.operands, min_disp=4)) for _, encoding in form.encodings]
@@ -74,7 +74,7 @@ def _operand(operand: Operand, instruction: Instruction, distance: int) -> Any:
         return operand
     if operand.symbol is not None:
         address = RIPRelativeOffset(distance)
-        address.base = address.index = None  # PeachPy's tests for an index register look at them
+        address.base = address.index = None  # PeachPy's tests for an index register read these attributes
     else:
         address = MemoryAddress(
             None if operand.base is None else _register(operand.base),
@@ -94,7 +94,7 @@ def _operand(operand: Operand, instruction: Instruction, distance: int) -> Any:
 def _masked(register: Any, instruction: Instruction) -> Any:
     assert isinstance(instruction.operands[0], Register)
     if instruction.operands[0].file == "mask" and instruction.mnemonic.startswith("v"):
-        # PeachPy takes the mask register that a comparison writes for its write mask too, unless another is given.
+        # Without an explicit write mask, PeachPy also uses the destination mask register of a comparison as one.
         return registers.MaskedRegister(register, _mask(instruction))
     return register if instruction.mask is None else registers.MaskedRegister(register, _mask(instruction))
 
