@@ -1,1 +1,1 @@
-"""The user's own routines: what is made of a function, and the files that hold such functions."""
+"""The user's own routines: definitions made from functions, and the files that hold them."""

@@ -1,9 +1,9 @@
-"""A routine of one's own: a function whose annotations say what it takes and gives, and what it is held to.
+"""Definitions: a user's functions as routines, with kinds from annotations, specifications and requirements.
 
-A parameter's kind is its annotation: Board, Occupied, Empty, Square, Dir8, or a Number, which `Annotated` may bound. A
-function of a `Ray` describes eight routines, one a direction, those of the sets of directions, and one whose direction
-is known at run time. A function of a `Layout` is told how rays lie in registers; without one the lanes of vector
-registers are boards. Several results are a NamedTuple.
+A parameter's annotation is its kind: Board, Occupied, Empty, Square, Dir8, or Number, which `Annotated` may bound. A
+function of a `Ray` defines eight routines, one per direction, further ones for the sets of directions, and one with a
+direction known at run time. A function of a `Layout` takes its rays from it; without one, vector lanes hold boards.
+Several results are a NamedTuple.
 """
 
 from __future__ import annotations
@@ -36,18 +36,21 @@ _MADE = "__setwise_routines__"
 
 
 class DescriptionError(ValueError):
-    """A description that cannot be traced, or says too little; the message is one line that begins with its place."""
+    """A description that is invalid or cannot be traced.
+
+    The message is one line that begins with the file and line.
+    """
 
 
 class Definition:
-    """A function that describes a routine, or one for each direction, with what it is held to.
+    """A user's function as the description of one routine, or of one per direction.
 
-    Raises DescriptionError for annotations that say too little, and for names that exports could not use.
+    Raise DescriptionError for missing or invalid annotations, and for names that an export language cannot use.
     """
 
     def __init__(self, function: Callable[..., Any], isas: Sequence[str] = ALL_SETS) -> None:
         if not inspect.isfunction(function):
-            raise TypeError(f"{function!r} is no function: describe a routine with def")
+            raise TypeError(f"{function!r} is not a function: define a routine with def")
         self.function = function
         self.name = f"{_module_of(function)}:{function.__qualname__}"
         self.__doc__, self.__module__, self.__qualname__ = function.__doc__, function.__module__, function.__qualname__
@@ -59,51 +62,56 @@ class Definition:
         hints = self._hints()
         names = self._names(function)
         if reserved(function.__name__):
-            raise self._error("has a name that C, Go, JavaScript, Rust or Zig cannot use: give another")
+            raise self._error("this name is reserved in C, Go, JavaScript, Rust or Zig: choose another")
         self._of_ray = bool(names) and hints.get(names[0]) is Ray
         self._of_layout = bool(names) and hints.get(names[0]) is Layout
         self.parameters = tuple(self._parameter(name, hints.get(name)) for name in names[self._shaped :])
         self.results = self._results(hints.get("return"))
         if not self.parameters:
-            raise self._error(f"takes nothing: give it a parameter and annotate that with {_KINDS}")
+            raise self._error(f"a routine needs a parameter: add one, annotated with {_KINDS}")
         if self._of_ray and len(self.results) > 1:
-            raise self._error("is of a Ray and gives several boards: write -> Board, or take a Layout")
+            raise self._error("a function of a Ray returns one board: write -> Board, or take a Layout")
         self.__signature__ = self._signature()
         made_in(function.__module__).append(self)
 
     @property
     def _shaped(self) -> int:
-        """How many parameters say what shape the code has, and are none of the routine."""
+        """The number of leading parameters that are a Ray or a Layout instead of a parameter of the routine."""
         return int(self._of_ray or self._of_layout)
 
     def specification(self, given: F) -> F:
-        """Hold the routine to a function of its parameters, written over words: square by square, or any way you like.
+        """Set the specification of the routine: a function, another routine, or the name of a routine.
 
-        The words have Python's operators modulo 2**64; the function is run on integers, on arrays and on bit-vectors,
-        and gives a word, or a tuple of one for each result. A function of a `Ray` has one that takes the direction's
-        name first. One that branches on its words can be checked by running, not proved.
+        A function takes the routine's parameters as words, with Python's operators modulo 2**64. It returns a word, or
+        a tuple of one word per result. It is run on integers, arrays and bit-vectors. For a function of a `Ray` its
+        first argument is the name of the direction. A function that branches on its words can be checked by running,
+        but not proved.
 
-        Or give another routine of your own: then this one does what that one's description says, for all inputs. Or
-        name one of the catalogue ("sliders.union"): then it does what that one is held to; for a function of a `Ray`
-        name a form ("kogge-stone.attacks"), each direction has its own.
+        Another routine of your own means: both compute the same for all inputs. A name from the catalogue
+        ("sliders.union") means the specification of that routine. For a function of a `Ray` the name is a form
+        ("kogge-stone.attacks"), and each direction uses its own specification.
         """
         if not (isinstance(given, Definition | str) or callable(given)):
-            raise TypeError(f"{self.name} is held to {given!r}: give a function, a routine, or the name of one")
+            raise TypeError(
+                f"{given!r} is not a specification of {self.name}: give a function, a routine, or the name of one"
+            )
         self._held_to, self._routines = given, ()
         return given
 
     def requires(self, given: F) -> F:
-        """Promise what callers keep to: a predicate, written like a specification, that proofs assume."""
+        """Add a requirement on the inputs: a predicate, written like a specification, that proofs assume."""
         self._requires.append(given if isinstance(given, str) else Written(self.name, given, len(self._requires) + 1))
         self._routines = ()
         return given
 
     def description(self, function: F) -> F:
-        """Describe the same routine in another way; the one that makes the shortest code is taken."""
+        """Add an equivalent description of the routine. The one with the shortest code is used."""
         if not inspect.isfunction(function):
-            raise TypeError(f"{function!r} is no function: describe a routine with def")
+            raise TypeError(f"{function!r} is not a function: define a routine with def")
         if len(self._names(function)) != len(self.parameters) + self._shaped:
-            raise self._error("describes the routine with other parameters: take those of the first", function=function)
+            raise self._error(
+                "this description has other parameters than the first: use the same ones", function=function
+            )
         self._others.append(function)
         self._routines = ()
         return function
@@ -113,24 +121,24 @@ class Definition:
 
     @property
     def routine(self) -> Routine:
-        """The routine; DescriptionError where there is one for each direction."""
+        """The routine. Raise DescriptionError if there are several."""
         first, *others = self.routines
         if others:
-            raise DescriptionError(f"{self.name} is several routines: name one, such as {first.name}")
+            raise DescriptionError(f"{self.name} names {len(self.routines)} routines: choose one, such as {first.name}")
         return first
 
     @property
     def routines(self) -> tuple[Routine, ...]:
-        """The routine, or all of them."""
+        """All routines of this definition: one, or one per direction and set of directions."""
         if not self._routines:
             made = self._made(self._held_to)
             self._routines = tuple(routine for routine in made if routine.isas)
             if not self._routines:
-                raise self._error(f"comes for none of {', '.join(self._isas)}: add another to isas")
+                raise self._error(f"not available for {', '.join(self._isas)}: add another instruction set to isas")
         return self._routines
 
     def _made(self, held_to: Any) -> Iterator[Routine]:
-        """The routine, or all of them, held to this."""
+        """Yield all routines with this specification."""
         if self._of_ray:
             yield from self._directed(held_to)
             return
@@ -171,13 +179,16 @@ class Definition:
         return Routine(self.name, "", direction, contract, descriptions, source, summary + where, isas, boards=boards)
 
     def _written(self, held_to: Any, direction: str) -> Written | str:
-        """What the routine of a direction is held to; another's routine stands there without what it is held to."""
+        """Return the specification of the routine of a direction.
+
+        If it is another routine, that routine is included without its own specification.
+        """
         name = ".".join(filter(None, (self.name, direction)))
         if isinstance(held_to, Definition):
             others = {routine.direction: routine for routine in held_to._made(None)}
             other = others.get(direction) or next(iter(others.values()))
             if other.direction not in ("", direction):
-                raise self._error(f"is held to {held_to.name}, which is several routines: take a Ray here, too")
+                raise self._error(f"the specification {held_to.name} has several directions: take a Ray here, too")
             return Written(name, other)
         if isinstance(held_to, str):
             return Written(name, ".".join(filter(None, (held_to, direction))))
@@ -185,7 +196,10 @@ class Definition:
 
     @property
     def _of_boards(self) -> tuple[str, ...]:
-        """The instruction sets of code whose lanes are boards: no vectors beside a number for all lanes."""
+        """The instruction sets for routines whose lanes hold boards.
+
+        Routines with a scalar parameter have no vector code.
+        """
         return SCALARS if any(parameter.scalar for parameter in self.parameters) else ALL_SETS
 
     @property
@@ -199,7 +213,7 @@ class Definition:
             results = returned if isinstance(returned, tuple) else (returned,)
             if len(results) != len(self.results):
                 raise self._error(
-                    f"gives {len(results)} results, its annotation says {len(self.results)}", function=function
+                    f"returns {len(results)} results, but is annotated with {len(self.results)}", function=function
                 )
             return tuple(_of_lanes(self._value(result, layout, function), layout) for result in results)
 
@@ -215,7 +229,7 @@ class Definition:
         def refused(failure: Failure) -> DescriptionError:
             said = failure.text if isinstance(failure.error, TypeError | ValueError) else str(failure)
             if isinstance(failure.error, RecursionError):
-                said = "calls itself without end: give it a case that ends"
+                said = "infinite recursion: add a case that ends it"
             if isinstance(failure.error, TypeError | AttributeError) and "'Value'" in said:
                 said += ": a board has the operators & | ^ ~ + - * << >> and its methods, such as step"
             return self._error(said, failure.line, function)
@@ -228,35 +242,35 @@ class Definition:
             return constant(result, layout.lanes if layout.boards else 1)
         if not isinstance(result, Value):
             given = "nothing" if result is None else type(result).__name__
-            raise self._error(f"gives {given} where a board is wanted: return what the steps made", function=function)
+            raise self._error(f"returns {given} instead of a board: return a board", function=function)
         return result
 
     def _hints(self) -> dict[str, Any]:
         def refused(failure: Failure) -> DescriptionError:
-            return self._error(f"an annotation means nothing ({failure.text or failure.kind}): write {_KINDS}")
+            return self._error(f"invalid annotation ({failure.text or failure.kind}): write {_KINDS}")
 
         with running(self.function.__code__.co_filename, refused):
             return typing.get_type_hints(self.function, include_extras=True)
 
     def _known(self, isas: Sequence[str]) -> tuple[str, ...]:
-        """The instruction sets, in the order of their age."""
+        """Return these instruction sets, oldest first. Raise DescriptionError for an unknown one."""
         unknown = [isa for isa in isas if isa not in ALL_SETS]
         if isinstance(isas, str) or unknown or not isas:
-            raise self._error(f'isas={isas!r}: give some of {", ".join(ALL_SETS)}, such as isas=["avx2"]')
+            raise self._error(f'isas={isas!r}: list some of {", ".join(ALL_SETS)}, such as isas=["avx2"]')
         return tuple(isa for isa in ALL_SETS if isa in isas)
 
     def _names(self, function: Callable[..., Any]) -> list[str]:
-        """The names of a description's parameters, which all are plain ones."""
+        """Return a description's parameter names. Raise DescriptionError unless all are plain parameters."""
         error = partial(self._error, function=function)
         if not function.__name__.isidentifier() or not function.__name__.isascii():
-            raise error("has no name that listings and exports can use: write def and an ASCII name")
+            raise error("listings and exports cannot use this name: write def and an ASCII name")
         if inspect.isgeneratorfunction(function) or inspect.iscoroutinefunction(function):
-            raise error("gives no board but an iterator or a coroutine: write return")
+            raise error("a generator or coroutine returns no board: use def with return")
         for parameter in inspect.signature(function).parameters.values():
             if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD, parameter.KEYWORD_ONLY):
-                raise error(f"'{parameter}' is no plain parameter: code takes each by its place")
+                raise error(f"'{parameter}' is not a positional parameter: a routine has only positional ones")
             if parameter.default is not parameter.empty:
-                raise error(f"parameter '{parameter.name}' has a default: code takes all of them")
+                raise error(f"parameter '{parameter.name}' has a default: a routine needs every argument")
         return [*inspect.signature(function).parameters]
 
     def _parameter(self, name: str, hint: Any) -> Parameter:
@@ -265,10 +279,12 @@ class Definition:
             raise self._error(f"parameter '{name}' has no kind: annotate it with {_KINDS}")
         if reserved(name) or not name.isascii() or name == self.function.__name__:
             raise self._error(
-                f"parameter '{name}' has a name that C, Go, JavaScript, Rust or Zig cannot use: give another"
+                f"parameter '{name}' has a name that is reserved in C, Go, JavaScript, Rust or Zig: choose another"
             )
         if bound is not None and not (isinstance(bound, int) and 0 < bound <= (kind.below or 1 << 63)):
-            raise self._error(f"parameter '{name}' is below {bound}: give a bound from 1 to {kind.below or '2**63'}")
+            raise self._error(
+                f"parameter '{name}' has the bound {bound}: give a bound from 1 to {kind.below or '2**63'}"
+            )
         return Parameter(name, kind.kind, bound or kind.below)
 
     def _results(self, hint: Any) -> tuple[str, ...]:
@@ -277,39 +293,39 @@ class Definition:
         fields = getattr(hint, "_fields", None)
         if isinstance(fields, tuple) and fields and all(name.isascii() for name in fields):
             return fields
-        raise self._error("says not what it gives: write -> Board, or a NamedTuple of boards for several results")
+        raise self._error("no return annotation: write -> Board, or a NamedTuple of boards for several results")
 
     def _signature(self) -> inspect.Signature:
-        """How it is called: with integers."""
+        """Return the signature of a call with integers."""
         taken = [inspect.Parameter(p.name, inspect.Parameter.POSITIONAL_ONLY, annotation=int) for p in self.parameters]
         return inspect.Signature(taken, return_annotation=int if len(self.results) == 1 else tuple[int, ...])
 
     def _error(self, what: str, line: int = 0, function: Callable[..., Any] | None = None) -> DescriptionError:
-        """The error of that line of the user's file, or of the function's first one."""
+        """Return the error for a line of the user's file; without a line, for the function's first line."""
         code = (function or self.function).__code__
         file = _shortest(code.co_filename)
         return DescriptionError(f"{file}:{line or code.co_firstlineno}: {code.co_name}: {what}")
 
 
 def made_in(module: str) -> list[Definition]:
-    """Return the routines that a module has made since it began to run, in their order; what a name leads to."""
+    """Return the definitions that a module has created since its last load. They are stored in the module."""
     names: dict[str, Any] = getattr(sys.modules.get(module), "__dict__", {})
     made: list[Definition]
     run, made = names.get(_MADE, (None, []))
-    if run is not names.get("__spec__"):  # loaded again, in the same namespace
+    if run is not names.get("__spec__"):  # the module was reloaded into the same namespace
         made = []
     names[_MADE] = names.get("__spec__"), made
     return made
 
 
 def _of_lanes(value: Value, layout: Layout) -> Value:
-    """A result for every lane, where lanes are boards and it follows from numbers alone."""
+    """Broadcast a one-lane result to all lanes if lanes hold boards. A result of scalars alone has one lane."""
     alone = layout.boards and value.lanes == 1 < layout.lanes
     return Value("broadcast", (value,), lanes=layout.lanes) if alone else value
 
 
 def _kind_of(hint: Any) -> tuple[Kind | None, int | None]:
-    """The kind that an annotation names, and the bound behind it, if there is one."""
+    """Return the kind and the bound in an annotation, each None if missing."""
     marks = getattr(hint, "__metadata__", ())
     kinds = [mark for mark in marks if isinstance(mark, Kind)]
     bounds = [mark.below for mark in marks if isinstance(mark, Bound)]
@@ -317,7 +333,7 @@ def _kind_of(hint: Any) -> tuple[Kind | None, int | None]:
 
 
 def _module_of(function: Callable[..., Any]) -> str:
-    """The name by which a function's module is found again: of a program that runs, its file."""
+    """Return an importable name of a function's module; for the running program, its file."""
     main = sys.modules.get("__main__")
     if function.__module__ == "__main__" and getattr(main, "__file__", None):
         return _shortest(str(main.__file__))  # type: ignore[union-attr]
@@ -325,7 +341,7 @@ def _module_of(function: Callable[..., Any]) -> str:
 
 
 def _shortest(file: str) -> str:
-    """A file's path as it is found from here."""
+    """Return a file's path, relative to the working directory if it is below it."""
     here = resolved(".")
     path = here / file
     return str(path.relative_to(here) if path.is_relative_to(here) else path)

@@ -1,4 +1,4 @@
-"""Names that a parameter may not have, because exports could not call it by them."""
+"""Names that a parameter or routine must not have, because an export could not use them."""
 
 from __future__ import annotations
 
@@ -21,14 +21,15 @@ package panic print println range real recover rune select string uint uint64 ui
 arguments bigint debugger eval function instanceof
 dir8 has result results
 """
-"""Words of C and C++ (with what gcc defines), Rust, Zig, Go and JavaScript, each once, and names that exports have."""
+"""Reserved words of C and C++ (with gcc's macros), Rust, Zig, Go and JavaScript, and names used by exports."""
 _WORDS = frozenset(_LANGUAGES.split())
 _OURS = re.compile(r"[ctvx]\d+|[iuf]\d+|setwise.*|_.*")
-"""Constants, tables, values and variables of exported source; integer types; what languages keep for themselves."""
+"""Names of constants, tables, values and variables in exported source, integer types, and names reserved by
+languages."""
 
 
 def reserved(name: str) -> bool:
-    """Whether a language that routines are exported to, or an export itself, has another use for the name.
+    """Return whether an export language, or an export itself, reserves the name.
 
     >>> reserved("type"), reserved("v0"), reserved("knights")
     (True, True, False)

@@ -1,4 +1,4 @@
-"""Run code of users: a file, a description, a specification, a requirement. All that it raises becomes one line."""
+"""Running a user's code: a file, a description, a specification, a requirement. All its errors become one line."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from traceback import walk_tb
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """What a user's code raised: the error, its class and text in one line, and the line of the file, 0 if unknown."""
+    """An error from a user's code: its class and text in one line, and the line of the file, 0 if unknown."""
 
     error: BaseException
     kind: str
@@ -23,7 +23,10 @@ class Failure:
 
 @contextmanager
 def running(file: str, refused: Callable[[Failure], Exception], *passed: type[Exception]) -> Iterator[None]:
-    """Raise `refused` for whatever the code of this file raises, sys.exit among it; Ctrl-C and `passed` go through."""
+    """Raise `refused` for any error from a user's code, including sys.exit.
+
+    `file` is the file whose line is reported. Ctrl-C and the errors in `passed` propagate.
+    """
     try:
         yield
     except BaseException as error:
@@ -35,7 +38,7 @@ def running(file: str, refused: Callable[[Failure], Exception], *passed: type[Ex
 
 
 def _text(error: BaseException) -> str:
-    """Return an error's text as one line; nothing where it has none, or raises one in its turn."""
+    """Return an error's text as one line; empty if it has none or fails to convert."""
     try:
         return " ".join(str(error.msg if isinstance(error, SyntaxError) else error).split())
     except KeyboardInterrupt:

@@ -1,6 +1,6 @@
-"""Files and modules that hold routines of their user's own: `mine.py`, `mine.py:knights`, `package.module:knights`.
+"""Files and modules with a user's own routines: `mine.py`, `mine.py:knights`, `package.module:knights`.
 
-To find the routines of a file is to run it: a description is Python.
+A description is Python, so finding the routines of a file runs the file.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from setwise.codegen.own.running import Failure, running
 
 _MOST_BYTES = 1 << 24
 _LOADED = "__setwise_content__"
-"""The attribute of a file's module that holds what was run."""
+"""The attribute of a file's module that holds the executed source."""
 
 
 def is_own(name: str) -> bool:
-    """Whether a name is that of a user's own routine or file.
+    """Return whether a name denotes a user's own routine or file.
 
     >>> is_own("mine.py"), is_own("package.module:knights"), is_own("dumb7.attacks.sout")
     (True, True, False)
@@ -39,7 +39,7 @@ def is_own(name: str) -> bool:
 
 
 def parted(name: str) -> tuple[str, str]:
-    """The file or module of a name, and the routine in it that is meant, if one is.
+    """Split a name into its file or module and the routine in it; the routine may be empty.
 
     >>> parted("mine.py:knights"), parted("C:/mine.py"), parted("package.module:knights")
     (('mine.py', 'knights'), ('C:/mine.py', ''), ('package.module', 'knights'))
@@ -51,16 +51,16 @@ def parted(name: str) -> tuple[str, str]:
 
 
 def routines_named(name: str) -> list[Routine]:
-    """The routines that a name stands for: of a file all, of a function those of its directions; a pattern chooses.
+    """Return the routines that a name denotes.
 
-    With `.batch` behind a function's name, or a direction's, they are those on arrays of boards.
-
-    ValueError in one line for a file that is not there or does not run, and for a name that it does not hold.
+    A file denotes all its routines, a function one or those of its directions, a pattern all that match. `.batch` after
+    the name of a function or direction denotes its routines over arrays. Raise a one-line ValueError for a file that is
+    missing or fails, and for a name that it does not define.
     """
     module, wanted = parted(name)
     definitions = definitions_of(module)
     if not definitions:
-        raise ValueError(f"{module} has no routine of its own: write @setwise.routine over a function")
+        raise ValueError(f"{module} defines no routine: write @setwise.routine above a function")
     if not wanted:
         return [routine for definition in definitions for routine in definition.routines]
     if wanted.endswith(".batch"):
@@ -79,14 +79,16 @@ def routines_named(name: str) -> list[Routine]:
 def _on_arrays(routine: Routine) -> Routine:
     parameters, results = routine.contract.parameters, routine.contract.results
     if not routine.boards or len(results) > 1 or any(parameter.scalar for parameter in parameters):
-        raise ValueError(f"{routine.name} has no .batch: that takes boards alone, in one direction, and gives one")
+        raise ValueError(
+            f"{routine.name} has no .batch: only a routine of boards with one result and at most one direction has"
+        )
     return on_arrays(routine)
 
 
 def definitions_of(module: str) -> list[Definition]:
-    """The definitions that a file, or a module by its name, makes itself, in its order.
+    """Return the definitions that a file or module creates itself, in its order.
 
-    ValueError where two have one name, by which only one could be meant.
+    Raise ValueError if two have the same name.
     """
     if module.endswith(".py"):
         loaded = sys.modules[module] = _file(module, resolved(module), _content(module))
@@ -97,15 +99,15 @@ def definitions_of(module: str) -> list[Definition]:
         line = definition.function.__code__.co_firstlineno
         if definition.name in lines:
             twice = f"(lines {lines[definition.name]} and {line})"
-            raise ValueError(f"two routines are named {definition.name} {twice}: give each a name of its own")
+            raise ValueError(f"two routines are named {definition.name} {twice}: rename one")
         lines[definition.name] = line
     return made_in(loaded.__name__)
 
 
 def source_digest(module: str, *, loaded: bool = False) -> str:
-    """The SHA-256 of a file, or of a module's file, as it stands there now, or as it was when it was `loaded`.
+    """Return the SHA-256 of a file or of a module's file: its current content, or its content when it was `loaded`.
 
-    Nothing of it is run. ValueError where there is none.
+    The file is not run. Raise ValueError if it is missing.
     """
     content = getattr(sys.modules.get(module), _LOADED, None) if loaded else None
     if content is None and not module.endswith(".py"):
@@ -130,15 +132,15 @@ def _content(file: str) -> bytes:
 
 @cache
 def _file(file: str, path: Path, content: bytes) -> ModuleType:
-    """The module that a file of that content makes; its name is the file's, so its routines are named by it."""
+    """Run a file's content as a module. The module has the file's name, which prefixes its routines' names."""
     module = ModuleType(file)
     module.__file__ = str(path)
     setattr(module, _LOADED, content)
     sys.modules[file] = module
     try:
         with _importing(str(path.parent)), running(file, partial(_refused, file), DescriptionError):
-            exec(compile(content, file, "exec"), module.__dict__)  # what was read, whatever stands there by now
-    except BaseException:  # as an import that fails
+            exec(compile(content, file, "exec"), module.__dict__)  # the read content, even if the file has changed
+    except BaseException:  # as a failed import does
         del sys.modules[file]
         raise
     return module
@@ -153,7 +155,7 @@ def _module(name: str) -> ModuleType:
 
 @contextmanager
 def _importing(folder: str) -> Iterator[None]:
-    """What lies in this folder can be imported, as beside a program that Python runs; what it prints is no output."""
+    """Make the modules in a folder importable, as for a script in it, and redirect printed text to stderr."""
     sys.path.insert(0, folder)
     try:
         with redirect_stdout(sys.stderr):
@@ -164,7 +166,7 @@ def _importing(folder: str) -> Iterator[None]:
 
 
 def _refused(name: str, failure: Failure) -> ValueError:
-    """An error of the user's file in one line, with the line that it came from."""
+    """Return a one-line error for a failure in a user's file, with its line."""
     error = failure.error
     if isinstance(error, SyntaxError):
         return ValueError(f"{error.filename or name}:{error.lineno or 1}: {failure.text}")
@@ -172,7 +174,7 @@ def _refused(name: str, failure: Failure) -> ValueError:
 
 
 def _written_named(name: str, number: int) -> Written:
-    """In another process: the specification of that routine, or its requirement of that number (from 1)."""
+    """Unpickle: return a routine's specification (number 0), or its requirement of this number."""
     contract = routines_named(name)[0].contract
     held_to = (contract.specification, *contract.requires)
     return next(written for written in held_to if isinstance(written, Written) and written.number == number)

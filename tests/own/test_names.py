@@ -84,7 +84,7 @@ def test_several_files_and_directions(mine: Path, capsys: pytest.CaptureFixture[
     assert main(["prove", "fills.py:flood.no*", "--abi", "sysv"]) == 0  # so many go to other processes
     assert " 0 refuted, 0 not proved" in capsys.readouterr().out
     assert main(["listing", "fills.py:flood"]) == 2
-    assert "is 15 routines: name one, such as fills.py:flood.noEa" in capsys.readouterr().err
+    assert "names 15 routines: choose one, such as fills.py:flood.noEa" in capsys.readouterr().err
 
 
 MADE = """\
@@ -112,7 +112,7 @@ def test_two_routines_of_one_name_are_an_error(
     mine.write_text(MADE + text)
     for name in ("mine.py", "mine.py:up", "mine.py:made.<locals>.up"):
         assert main(["prove", name]) == 2
-        wanted_line = f"setwise prove: two routines are named mine.py:{wanted}: give each a name of its own\n"
+        wanted_line = f"setwise prove: two routines are named mine.py:{wanted}: rename one\n"
         assert capsys.readouterr().err == wanted_line
 
 
