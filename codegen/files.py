@@ -1,4 +1,4 @@
-"""Files that somebody else made: regular ones, and no more of them than is wanted."""
+"""Reading and writing of files with untrusted content: regular files only, of bounded size, written atomically."""
 
 from __future__ import annotations
 
@@ -9,41 +9,43 @@ from shutil import copymode
 
 
 class NotRegularError(OSError):
-    """A directory, a pipe, a device: what may never end, or never begin."""
+    """A path that is not a regular file: a directory, a pipe, a device. Reading it might never end."""
 
 
 def regular_content(path: str | Path, most: int, *, links: bool) -> bytes:
-    """What a regular file holds, up to one byte more than `most`; through a link where `links` says so.
+    """Return the content of a regular file, cut off one byte after `most` bytes.
 
-    Raises NotRegularError for anything else, at once, and OSError where the file cannot be read.
+    `links` permits a symbolic link. Raise NotRegularError for anything but a regular file, and OSError if it cannot be
+    read.
     """
     names = ("O_NONBLOCK", "O_BINARY", *(() if links else ("O_NOFOLLOW",)))
     with os.fdopen(os.open(path, os.O_RDONLY | sum(getattr(os, name, 0) for name in names)), "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise NotRegularError("no regular file")
+            raise NotRegularError("not a regular file")
         return file.read(most + 1)
 
 
 def resolved(path: str | Path) -> Path:
-    """Return the absolute path without links; ValueError where links go round, or the working directory is gone."""
+    """Return the absolute path without links. Raise ValueError for a link cycle or a deleted working directory."""
     try:
         return Path(path).resolve()
-    except (OSError, RuntimeError) as error:  # RuntimeError: a circle of links, before Python 3.13
+    except (OSError, RuntimeError) as error:  # RuntimeError: a link cycle, before Python 3.13
         if isinstance(error, RecursionError):
             raise
         if isinstance(error, FileNotFoundError):
-            raise ValueError("the working directory is not there any more: change to another one") from None
-        raise ValueError(f"{str(path)!r} leads through a circle of links: give another path") from None
+            raise ValueError("the working directory no longer exists: change to another one") from None
+        raise ValueError(f"{str(path)!r} contains a cycle of symbolic links: give another path") from None
 
 
 def told_content(path: str | Path, most: int, *, links: bool, larger: str, remedy: str) -> bytes:
-    """What a regular file of at most so many bytes holds; ValueError of one line with the remedy for any other.
+    """Return the content of a regular file of at most `most` bytes.
 
-    `larger` says what a file of more bytes is larger than.
+    Raise a one-line ValueError that ends with `remedy` for any other. `larger` names the limit in the message for a
+    larger file.
     """
     try:
         content = regular_content(path, most, links=links)
-    except (OSError, ValueError) as error:  # ValueError: no name of a file
+    except (OSError, ValueError) as error:  # ValueError: the path is not a valid file name
         what = (getattr(error, "strerror", None) or str(error)).lower()
         raise ValueError(f"{str(path)!r}: {what}: {remedy}") from None
     if len(content) > most:
@@ -52,9 +54,9 @@ def told_content(path: str | Path, most: int, *, links: bool, larger: str, remed
 
 
 def put(path: str | Path, content: bytes) -> None:
-    """Write a file that is whole at every moment, with the mode of the one before: made beside its place, then moved.
+    """Write a file atomically: write a new file in the same folder, then rename it.
 
-    OSError where that fails.
+    An existing file keeps its mode. Raise OSError on failure.
     """
     beside = Path(f"{path}.{os.getpid()}.new")
     try:

@@ -1,4 +1,4 @@
-"""Kernels, and the names by which one is asked for: instruction set, convention, lanes."""
+"""Kernels and plans, with the choice of convention and layout."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from setwise.codegen.targets.table import Refused, Target
 
 @dataclass(frozen=True)
 class Plan:
-    """What a kernel is asked to be: a routine for one instruction set, calling convention and layout."""
+    """A routine with an instruction set, a calling convention and a layout."""
 
     routine: Routine
     target: Target
@@ -26,21 +26,21 @@ class Plan:
 
 @dataclass(frozen=True)
 class Kernel(Plan):
-    """A plan carried out: its code, and the graph that it came from.
+    """A plan with its code and the graphs that it came from.
 
-    `graph` is the description in shifts and masks, those that the code has; `selected` is that graph in the target's
-    operations, before registers and stack are thought of.
+    `graph` is the description in the shifts and masks of the code. `selected` is that graph in operations of the
+    target, before scheduling and register allocation.
     """
 
     graph: Graph
     selected: Graph
     code: Code
     exact: bool
-    """Whether the search for registers weighed every allocation of its order."""
+    """Whether the register search covered every allocation of the schedule."""
     prefix: str = "setwise"
-    """What its symbol begins with."""
+    """The prefix of the kernel's symbol."""
     variant: str = ""
-    """What it is called among those that are offered for the same plan; "" for the usual one."""
+    """The name of the variant; "" is the default variant."""
 
     @property
     def name(self) -> str:
@@ -49,24 +49,29 @@ class Kernel(Plan):
 
 
 def plan(routine: Routine, target: Target, abi: str, lanes: int | None) -> Plan:
-    """What is asked for; ValueError in one line where routine, target, convention and lanes do not go together."""
+    """Return the plan for a routine. Raise ValueError, in one line, for an impossible combination."""
     convention = convention_named(abi)
     if target.name not in routine.isas:
-        raise Refused(f"{routine.name} does not come for {target.name}: use one of {', '.join(routine.isas)}")
+        raise Refused(f"{routine.name} is not available for {target.name}: use one of {', '.join(routine.isas)}")
     if abi == "wiki" and [p.kind for p in routine.contract.parameters] not in _OF_WIKI:
-        raise Refused(f"the wiki convention is for (sliders, empty) alone, not for {routine.name}: use sysv or win64")
+        raise Refused(
+            f"the wiki convention has registers for (sliders, empty) only, not for {routine.name}: use sysv or win64"
+        )
     return Plan(routine, target, convention, _layout(routine, target, lanes))
 
 
 def convention_named(abi: str) -> Convention:
-    """The convention of that name; ValueError where there is none."""
+    """Return the calling convention with this name. Raise ValueError for an unknown name."""
     if abi not in CONVENTIONS:
         raise ValueError(f"unknown convention '{abi}': use one of {', '.join(CONVENTIONS)}")
     return CONVENTIONS[abi]
 
 
 def widths(routine: Routine, target: Target) -> tuple[int, ...]:
-    """The numbers of lanes that the routine has there, the usual one first: two are for boards where there are more."""
+    """Return the possible numbers of lanes of a routine, the default first.
+
+    If lanes hold directions, two lanes are possible only on a target with no wider register.
+    """
     return target.widths if routine.boards else target.spread or target.widths
 
 
@@ -74,9 +79,9 @@ _OF_WIKI = (["board", "empty"], ["board", "occupied"])
 
 
 def _layout(routine: Routine, target: Target, lanes: int | None) -> Layout:
-    """Lanes are boards for a routine of one direction, directions for one of several.
+    """Return the layout: lanes hold boards for a routine of one direction, and directions for one of several.
 
-    ValueError for a number of lanes that the target does not have.
+    Raise ValueError for a number of lanes that the target does not have.
     """
     if target.widths == (1,):
         if lanes not in (None, 1):
@@ -86,7 +91,7 @@ def _layout(routine: Routine, target: Target, lanes: int | None) -> Layout:
     if lanes is not None and lanes not in known:
         raise ValueError(f"{routine.name} on {target.name} has {', '.join(map(str, known))} lanes, not {lanes}")
     lanes = lanes or known[0]
-    # Four directions a register on purpose: left and right ones apart, so that they share their runs.
+    # With four lanes and all eight directions, separate left and right rays can share runs.
     mixes = (
         not routine.boards
         and target.has("rotl", lanes)

@@ -1,4 +1,4 @@
-"""The request for a kernel: all that determines it."""
+"""Requests: everything that determines a kernel."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ KernelKey = tuple[str, str, int, str]
 
 @dataclass(frozen=True)
 class Request:
-    """A routine for one instruction set, calling convention, number of lanes and variant.
+    """A routine with an instruction set, a calling convention, a number of lanes and a variant.
 
-    Without `lanes` a register has the usual number of them. The variant "" is the one with the fewest instructions.
-    Raises ValueError, in one line, for an unknown name; Refused if the parts do not go together.
+    `lanes` None is the default number. The variant "" has the fewest instructions. Raise ValueError, in one line, for
+    an unknown name, and Refused for an impossible combination.
 
     >>> Request(find("kogge-stone.attacks.sout"), "avx2").key
     ('kogge-stone.attacks.sout', 'avx2', 4, 'sysv')
@@ -38,12 +38,12 @@ class Request:
 
     @cached_property
     def plan(self) -> Plan:
-        """The same with target, convention and layout as objects."""
+        """The plan of the request, without the variant."""
         return plan(self.routine, target_named(self.isa), self.abi, self.lanes)
 
     @cached_property
     def kernel(self) -> Kernel:
-        """The kernel, made once. Refused if the set lacks an operation, or there is no such variant."""
+        """The kernel, compiled at first use. Raise Refused for a missing operation or an unknown variant."""
         return variant_named(self.variant, self.routine, self.isa, self.abi, self.lanes)
 
     @property
@@ -53,11 +53,11 @@ class Request:
 
     @property
     def title(self) -> str:
-        """The key in words."""
+        """The key as text."""
         return " ".join(map(str, self.key))
 
     def variants(self) -> list[Request]:
-        """Return requests for all variants of the same, "" first, no two with the same code."""
+        """Return a request for each variant with distinct code, the default variant "" first."""
         kernels = enumerate_variants(self.routine, self.isa, self.abi, self.lanes)
         return [Request(self.routine, self.isa, self.abi, self.lanes, kernel.variant) for kernel in kernels]
 

@@ -1,4 +1,4 @@
-"""Which version of setwise this is; the number itself stands in pyproject.toml alone."""
+"""The version of setwise. The number itself is in pyproject.toml only."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def version() -> str:
-    """The version that is installed, else that of the sources which run; `unknown` where neither says."""
+    """Return the installed version, else that of the running sources, else "unknown"."""
     try:
         return metadata.version("setwise")
     except metadata.PackageNotFoundError:
