@@ -1,4 +1,4 @@
-"""Every routine by name, with where it comes from."""
+"""The catalogue: every routine by name, with its source."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ EXPLODING = literature.EXPLODING.citation
 SETWISE = "setwise"
 
 EACH = {direction.name: (direction,) for direction in DIR8}
-"""The eight directions, each a set of its own."""
+"""The eight directions as sets of one direction."""
 
 
 _COMPUTED = {
@@ -77,7 +77,7 @@ _COMPUTED = {
     "bytewise-add": ("sums", "the sums of the eight bytes of x and those of y, each modulo 256"),
     "bytewise-sub": ("differences", "the differences of the eight bytes of x and those of y, each modulo 256"),
 }
-"""By the specification what the result is called, and what it is; in braces goes the direction or the piece."""
+"""The name of the result, and a summary, by specification. The braces take the direction or the piece."""
 
 _TOWARDS = {
     "noEa": "to the north-east",
@@ -110,7 +110,7 @@ def _contract(
 
 
 def _summary(contract: Contract) -> str:
-    """What a routine computes, in words for those who do not know the page."""
+    """Return a summary of a routine for a reader who does not know the source."""
     specification = str(contract.specification)
     _, computed = _COMPUTED[specification]
     numbered = "" if contract.numbering == LITTLE_ENDIAN else f", squares numbered {contract.numbering}"
@@ -129,8 +129,7 @@ def _directed(
     requires: tuple[str, ...] = (),
     isas: tuple[str, ...] = ALL_SETS,
 ) -> Iterator[Routine]:
-    """The routines of one form, one for each of the `sets` of directions; `fills` are several ways to say the same."""
-
+    """Yield the routines of one form, one for each of the `sets` of directions. `fills` are equivalent."""
     for name, directions in sets.items():
         descriptions = tuple(along(fill, directions) for fill in fills)
         contract = _contract(specification, name, parameters, requires)
@@ -143,12 +142,12 @@ _of_sets = partial(_directed, sets=DIRECTION_SETS)
 
 
 def _either(single: Fill, lanes: Fill) -> Fill:
-    """A general register adds and subtracts as a whole, lanes a byte at a time as well."""
+    """Return a fill that uses one function on general registers and another, with bytewise arithmetic, on vectors."""
     return lambda ray, gen, boards: (single if gen.lanes == 1 else lanes)(ray, gen, boards)
 
 
 def _any(family: str, form: str, specification: str, source: str, fill: Fill) -> Routine:
-    """A routine whose direction is known at run time."""
+    """Return a routine whose direction is known at run time."""
     boards = (SLIDERS,) if specification == "step" else (SLIDERS, EMPTY)
     contract = _contract(specification, "any", (*boards, DIR_8), ("dir8 below 8",))
     described = (at_run_time(fill),)
@@ -168,7 +167,7 @@ def _simple(
     numbering: Numbering = LITTLE_ENDIAN,
     ways: tuple[tuple[str, Fill], ...] = (),
 ) -> Routine:
-    """A routine that is one function of its parameters; `of` is the direction that the specification wants."""
+    """Return a routine that is a function of its parameters alone. `of` is the direction of its specification."""
     contract = _contract(specification, of, parameters, requires, numbering)
     described, others = (plain(function),), tuple((name, plain(way)) for name, way in ways)
     return Routine(
@@ -292,7 +291,7 @@ _WHOLE: tuple[tuple[str, tuple[Parameter, ...], tuple[str, ...], Callable[..., t
 
 
 def _sliders() -> Iterator[Routine]:
-    """Whole-side routines, from occupied and from empty squares, queens among rooks and bishops both."""
+    """Yield the whole-side routines, given occupied or empty squares. Queens count as rooks and as bishops."""
     for form, boards, results, whole, summary in _WHOLE:
         for ending, board, requires in (("", OCCUPIED, WITHIN_OCCUPIED), ("-empty", EMPTY, NOT_ON_EMPTY)):
             parameters = (*boards, board, RESULTS) if len(results) > 1 else (*boards, board)
@@ -306,7 +305,7 @@ def _sliders() -> Iterator[Routine]:
 def _by_forms(
     described: Description, whole: Callable[..., tuple[Value, ...]], forms: Sequence[sliders.Form], *given: object
 ) -> tuple[tuple[Description, ...], tuple[tuple[str, Description], ...]]:
-    """A routine described by each of the forms, and by others that are offered beside, by name."""
+    """Return a description for each form, and named descriptions for the forms of further variants."""
 
     def by(form: sliders.Form) -> Description:
         return partial(described, whole, form, *given)
@@ -315,7 +314,7 @@ def _by_forms(
 
 
 def _counts() -> Iterator[Routine]:
-    """Moves counted, queens among rooks and bishops both."""
+    """Yield the routines that count moves. Queens count as rooks and as bishops."""
     boards = (*PIECES, TARGETS)
     for form, results, whole, summary in (
         ("counts", ("moves",), sliders.counts, "how many moves to the targets rooks and bishops have"),
@@ -347,7 +346,7 @@ _OF_PAWNS: tuple[tuple[str, tuple[Parameter, ...], str, Callable[[str], Fill], s
 
 
 def _leapers() -> Iterator[Routine]:
-    """Knights, kings and pawns, each alone; what each side's pawns attack, and where they go."""
+    """Yield the routines of knights, kings and pawns."""
     either = (("knights", KNIGHTS, leapers.knights, leapers.JUMPS), ("kings", KINGS, leapers.kings, DIR8))
     for form, parameter, by_halves, directions in either:
         contract = Contract((parameter,), form, "", ("attacks",))
@@ -391,7 +390,10 @@ _OF_SIDES: tuple[
 
 
 def _sides() -> Iterator[Routine]:
-    """What a side attacks, queens among rooks and bishops where they are not given; pawns make it one color's."""
+    """Yield the routines for all attacks of a side.
+
+    Without a parameter for queens, they count as rooks and as bishops. Pawns fix the side's color.
+    """
 
     def of_side(
         form: str,
@@ -427,7 +429,7 @@ def _batches() -> Iterator[Routine]:
 
 @cache
 def catalogue() -> dict[str, Routine]:
-    """Every routine, by its name."""
+    """Return all routines by name."""
     makers = (
         _dumb7,
         _kogge_stone,
@@ -446,19 +448,19 @@ def catalogue() -> dict[str, Routine]:
 
 @cache
 def _known() -> dict[str, Routine]:
-    """Every routine by its name in small letters."""
+    """Return all routines by lower-case name."""
     return {name.lower(): routine for name, routine in catalogue().items()}
 
 
 def find(name: str) -> Routine:
-    """The routine of that name, or of a name that a page prints, without regard to case, or one of a user's file.
+    """Return the routine with this name, a page's printed name, or a name in a user's file, in any case.
 
-    That file is run. ValueError offers the nearest names, or says between which routines a printed name must choose.
+    A user's file is run. Raise ValueError with the nearest names, or with the choices for an ambiguous name.
     """
     if is_own(name):
         first, *others = routines_named(name)
         if others:
-            raise ValueError(f"{name} is {len(others) + 1} routines: name one, such as {first.name}")
+            raise ValueError(f"{name} names {len(others) + 1} routines: choose one, such as {first.name}")
         return first
     known = _known()
     if name.lower() in known:
@@ -466,20 +468,20 @@ def find(name: str) -> Routine:
     if meant := literature.routine_meant(name):
         return catalogue()[meant]
     if name.lower() in {each.lower() for table in TABLES for each in (table.name, table.maker)}:
-        raise ValueError(f"{name} is a table: setwise table {name} prints it")
+        raise ValueError(f"{name} is a table: print it with setwise table {name}")
     names = {each.lower(): each for each in (*catalogue(), *literature.printed_names(), *literature.names())}
     near = difflib.get_close_matches(name.lower(), names, n=3, cutoff=0.4)
-    offer = "nearest are " + ", ".join(names[n] for n in near) if near else "setwise list shows them all"
+    offer = "the nearest names are " + ", ".join(names[n] for n in near) if near else "list all with setwise list"
     raise ValueError(f"unknown routine '{name}': {offer}")
 
 
 def is_pattern(name: str) -> bool:
-    """Whether a name stands for all routines that are like it."""
+    """Return whether a name is a pattern for several routines."""
     return any(sign in name for sign in "*?[")
 
 
 def chosen(names: Iterable[str]) -> list[Routine]:
-    """The routines of these names and patterns, each once, all of them if no name is given."""
+    """Return the routines with these names and patterns, each once; all routines if there is no name."""
     routines: dict[str, Routine] = {}
     for name in dict.fromkeys(names):
         if is_own(name):
@@ -487,6 +489,6 @@ def chosen(names: Iterable[str]) -> list[Routine]:
             continue
         like = [known for known in catalogue() if fnmatch(known.lower(), name.lower())] if is_pattern(name) else [name]
         if not like:
-            raise ValueError(f"no routine is like '{name}': setwise list shows them all")
+            raise ValueError(f"no routine matches '{name}': list all with setwise list")
         routines |= {routine.name: routine for routine in map(find, like)}
     return list(routines.values()) if routines else list(catalogue().values())

@@ -1,7 +1,7 @@
-"""What the implemented pages print: each function by its page, its section and its printed name, and its routine here.
+"""Functions of the implemented pages: page, section, printed name, and the corresponding routine.
 
-The names work wherever a routine's name is taken; docs/literature.md, `setwise list --page` and the names that are
-offered for a wrong one are made of this too.
+A printed name is accepted wherever a routine's name is. docs/literature.md, `setwise list --page` and the suggestions
+for a misspelt name use this table.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ EIGHT = ("sout", "nort", "east", "noEa", "soEa", "west", "soWe", "noWe")
 
 @dataclass(frozen=True)
 class Page:
-    """A page or a post: the short names that stand behind an @, its title, and how a routine's source cites it."""
+    """A wiki page or forum post: its short names after an @, its title, and its citation in a routine's source."""
 
     names: tuple[str, ...]
     title: str
@@ -41,18 +41,20 @@ PAGES = (DUMB7, KOGGE_STONE, ISENBERG, EXPLODING)
 
 @dataclass(frozen=True)
 class PageSection:
-    """A section of a page, under the headings that it stands under; a post's are our own words."""
+    """A section of a page, with the headings above it. The sections of a post have titles of ours."""
 
     page: Page
     section: str
 
     @property
     def heading(self) -> str:
-        """The section's own heading, without those that it stands under."""
+        """The heading of the section itself, without the headings above it."""
         return self.section.rpartition(": ")[2]
 
     def within(self, where: str) -> bool:
-        """Whether that page, section or page/section is meant; the first words of a heading will do.
+        """Return whether a text names this page, this section, or page/section.
+
+        The first words of a heading suffice.
 
         >>> place = PageSection(KOGGE_STONE, "Direction-wise Fill: Occluded Fill")
         >>> place.within("Occluded Fill"), place.within("kogge-stone/direction-wise"), place.within("dumb7fill")
@@ -67,7 +69,7 @@ class PageSection:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What may stand behind an @, the page first."""
+        """The texts that may follow an @: page, heading, page/heading."""
         page, heading = self.page.names[0], _slug(self.heading)
         return page, heading, f"{page}/{heading}"
 
@@ -77,7 +79,10 @@ class PageSection:
 
 @dataclass(frozen=True)
 class PageFunction:
-    """A function that a page prints, or only calls, and the routine that it is; `also` are its other forms here."""
+    """A function that a page prints, with the routine that implements it.
+
+    `also` names further forms of the routine. `called` marks a function that the page calls but does not print.
+    """
 
     place: PageSection
     name: str
@@ -131,13 +136,14 @@ FUNCTIONS: tuple[PageFunction, ...] = (
     *_exploding("Results", "diagonal_attacks", "diagonal"),
     *_exploding("Results", "direction_attacks", "direction"),
 )
-"""Every function, in the order in which its page prints it."""
+"""All functions, in the order in which their pages print them."""
 
 
 def routine_meant(name: str) -> str | None:
-    """The routine that a printed name means, without regard to case; behind an @ may stand the page or the section.
+    """Return the routine of a printed name, in any case; an @ may add the page or the section.
 
-    None for what no page prints; ValueError names the choices where it means several routines, or none there.
+    Return None for a name that no page prints. Raise ValueError with the choices if the name is ambiguous or is not
+    printed there.
 
     >>> routine_meant("fillUpOccluded"), routine_meant("soutOccl@kogge-stone"), routine_meant("northFill")
     ('kogge-stone.occluded.nort', 'kogge-stone.occluded.sout', None)
@@ -160,18 +166,18 @@ def routine_meant(name: str) -> str | None:
 
 
 def printed_names() -> list[str]:
-    """Every printed name."""
+    """Return every printed name once."""
     return list(dict.fromkeys(function.name for function in FUNCTIONS))
 
 
 def names() -> list[str]:
-    """The names that mean one routine: printed ones, those that mean several with what tells them apart."""
+    """Return names that each denote one routine; ambiguous printed names get an @ and a page or section."""
     printed = printed_names()
     return [name for each in printed for name, *_ in _names([f for f in FUNCTIONS if f.name == each])]
 
 
 def _names(functions: Sequence[PageFunction]) -> Iterator[tuple[str, Page, str]]:
-    """The routines that functions of one name are, each under a name that means it alone, and the page of that name."""
+    """Yield the routines of functions with one printed name: an unambiguous name, its page, and the routine."""
     places: dict[str, list[PageSection]] = {}
     for function in functions:
         places.setdefault(function.routine, []).append(function.place)
@@ -188,5 +194,5 @@ def _names(functions: Sequence[PageFunction]) -> Iterator[tuple[str, Page, str]]
 
 
 def _slug(text: str) -> str:
-    """A heading in small letters, words joined by hyphens."""
+    """Return a heading in lower case, with its words joined by hyphens."""
     return re.sub("[^a-z0-9]+", "-", text.lower()).strip("-")

@@ -1,4 +1,4 @@
-"""The tables that the pages print or compute, by their printed names, with the values that the fills here take."""
+"""The tables that the literature prints or computes, by their printed names, with the values used here."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ Kind = Literal["board", "rank", "number"]
 
 @dataclass(frozen=True)
 class LiteratureTable:
-    """A table: the places that print it, what each of its indices counts, and how its entries are made."""
+    """A table of the literature: where it is printed, its indices, and its entries."""
 
     name: str
     places: tuple[PageSection, ...]
     indices: tuple[str, ...]
-    """Of each index what it counts: dir8, square, file, rank, or the first rank's free squares."""
+    """The meaning of each index: dir8, square, file, rank, or the free squares of the first rank."""
     make: Callable[[], Sequence[int]]
     kind: Kind = "board"
-    """What an entry is; a rank is a set of its eight squares."""
+    """The kind of an entry. A rank is a set of its eight squares."""
     maker: str = ""
-    """The function of the page that computes it, if one does."""
+    """The name of the page's function that computes the table, if any."""
 
     @property
     def boards(self) -> bool:
@@ -39,23 +39,23 @@ class LiteratureTable:
 
     @property
     def numbering(self) -> Numbering:
-        """How its page numbers squares."""
+        """The numbering of squares on the table's page."""
         return self.places[0].page.numbering
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """How many entries there are for each index."""
+        """The number of entries along each index."""
         return tuple(_LENGTHS[index] for index in self.indices)
 
     @cached_property
     def entries(self) -> tuple[int, ...]:
-        """All entries, the last index counting fastest."""
+        """All entries in row-major order."""
         entries = tuple(self.make())
         assert len(entries) == prod(self.shape)
         return entries
 
     def counted(self, number: int, shown: Numbering) -> tuple[str, ...]:
-        """What the indices of an entry stand for on a board of that numbering: directions, squares, files and ranks.
+        """Return the indices of an entry as names on a board of numbering `shown`.
 
         >>> from setwise.codegen.numbering import NUMBERINGS
         >>> wrap, mask = table("avoidWrap"), table("dirMaskUp")
@@ -89,7 +89,7 @@ def _ray_attacks() -> list[int]:
 
 
 def _first_rank() -> list[int]:
-    """The page's table, twice as long as a kernel's: its index keeps the lowest bit, which says nothing."""
+    """Return the page's table, twice as long as that of the kernels: its index has a lowest bit without effect."""
     halved = exploding.rank_attacks()
     return [halved[64 * square + free // 2] for square in range(8) for free in range(128)]
 
@@ -126,17 +126,17 @@ TABLES: tuple[LiteratureTable, ...] = (
     _masks("dirMaskUp", "rank", lambda: exploding.RANKS_ABOVE),
     _masks("dirMaskDown", "rank", lambda: exploding.RANKS_BELOW),
 )
-"""Every table, in the order of the pages."""
+"""All tables, in the order of the pages."""
 
 
 def table(name: str) -> LiteratureTable:
-    """The table of that name, or that a function of that name computes, without regard to case.
+    """Return the table with this name, or computed by a function with this name, in any case.
 
-    ValueError offers the nearest names.
+    Raise ValueError with the nearest names if there is none.
     """
     known = {each.lower(): table for table in TABLES for each in (table.name, table.maker) if each}
     if name.lower() in known:
         return known[name.lower()]
     near = [known[n].name for n in difflib.get_close_matches(name.lower(), known, n=3, cutoff=0.5)]
-    offer = f"nearest are {', '.join(dict.fromkeys(near))}" if near else "setwise table shows them all"
-    raise ValueError(f"no table '{name}': {offer}")
+    offer = f"the nearest names are {', '.join(dict.fromkeys(near))}" if near else "setwise table shows them all"
+    raise ValueError(f"unknown table '{name}': {offer}")

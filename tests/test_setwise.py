@@ -121,7 +121,7 @@ def test_squares_and_directions_go_by_their_names() -> None:
 
 
 def test_names_that_there_are_not() -> None:
-    with pytest.raises(ValueError, match=r"nearest are dumb7\.attacks\.sout"):
+    with pytest.raises(ValueError, match=r"the nearest names are dumb7\.attacks\.sout"):
         setwise.kernel("dumb7.attacks.soth")
     with pytest.raises(ValueError, match="unknown instruction set"):
         setwise.kernel("dumb7.attacks.sout", isa="sse9")

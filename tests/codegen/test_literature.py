@@ -60,14 +60,14 @@ def test_names_of_several_routines_are_refused_with_each() -> None:
     [("soutOcl", "soutOccl"), ("noWeFil", "noWeFill"), ("slidingAttack@kogge-stone", "slidingAttacks@kogge-stone")],
 )
 def test_printed_names_are_offered(wrong: str, offered: str) -> None:
-    with pytest.raises(ValueError, match=f"nearest are {offered},"):
+    with pytest.raises(ValueError, match=f"the nearest names are {offered},"):
         find(wrong)
 
 
 def test_a_table_is_no_routine() -> None:
-    with pytest.raises(ValueError, match="makeInitB is a table: setwise table makeInitB prints it"):
+    with pytest.raises(ValueError, match="makeInitB is a table: print it with setwise table makeInitB"):
         find("makeInitB")
-    with pytest.raises(ValueError, match="no table 'avoidWarp': nearest are avoidWrap"):
+    with pytest.raises(ValueError, match="unknown table 'avoidWarp': the nearest names are avoidWrap"):
         table("avoidWarp")
 
 

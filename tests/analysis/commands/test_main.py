@@ -33,7 +33,7 @@ def test_an_unknown_routine_is_told_the_nearest(command: tuple[str, ...], capsys
 
 
 def test_a_pattern_without_a_routine(capsys: Capture) -> None:
-    assert "no routine is like 'magic.*'" in complaint(capsys, "count", "magic.*")
+    assert "no routine matches 'magic.*'" in complaint(capsys, "count", "magic.*")
 
 
 @pytest.mark.parametrize(

@@ -86,7 +86,7 @@ def test_all_tables_are_listed_with_their_pages(capsys: Capture) -> None:
 
 
 def test_wrong_usage_is_one_line(capsys: Capture) -> None:
-    assert "no table 'initC': nearest are initR, initB" in complaint(capsys, "table", "initC")
+    assert "unknown table 'initC': the nearest names are initR, initB" in complaint(capsys, "table", "initC")
     assert "unknown language 'go': choose from c, rust, python" in complaint(capsys, "table", "initB", "--as", "go")
     assert "--as needs the name of a table" in complaint(capsys, "table", "--as", "c")
     assert "excludes --json" in complaint(capsys, "table", "initB", "--as", "c", "--json")
