@@ -1,1 +1,1 @@
-"""Listings, object files and source code for other languages."""
+"""Exports: listings, object files and source code for other languages."""

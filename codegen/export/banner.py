@@ -1,4 +1,4 @@
-"""What stands over each exported routine: what it does, how it is called, what it costs, and what its bytes are."""
+"""The comment block above each exported routine: computation, calling convention, cost and digest."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LICENCE = "SPDX-License-Identifier: MIT-0", "Generated code: yours to use under 
 
 
 def head(order: Order, file: str) -> tuple[str, ...]:
-    """The lines that every file of text begins with, without comment signs: whose it is, from what, and how sure."""
+    """Return the first lines of every text file, without comment signs: licence, origin, and state of the proof."""
     proved = "our code of each kernel is proved for every input, `setwise verify` proves it again"
     return (
         *LICENCE,
@@ -36,11 +36,10 @@ def head(order: Order, file: str) -> tuple[str, ...]:
 
 
 def banner(kernel: Kernel, facts: Facts, made_by: str, *more: tuple[str, str]) -> tuple[str, ...]:
-    """The lines over a listing, ASCII and without comment signs; `made_by` is the command that makes it.
+    """Return the lines above a listing, in ASCII and without comment signs.
 
-    `more` are titles and texts that stand behind.
-
-    The distances from the code to its data are not known before it is linked: the digest takes them as zeros.
+    `made_by` is the command that prints the listing. `more` holds further titles and texts. The distances from the code
+    to its data are unknown before linking, so the digest counts them as zeros.
     """
     callable_from_c = kernel.convention.name != "wiki"
     declared = f"{prototype(kernel)};" if callable_from_c else "no C compiler calls with these registers"
@@ -63,11 +62,11 @@ def banner(kernel: Kernel, facts: Facts, made_by: str, *more: tuple[str, str]) -
 def about(
     kernel: Kernel, facts: Facts, *more: tuple[str, str], word: str = "", returned: bool = False
 ) -> tuple[str, ...]:
-    """The lines over source that another compiler or assembler encodes: what does not hang on registers.
+    """Return the lines above source that another compiler or assembler translates, without registers.
 
-    Counts and digest are of our own code; `more` are titles and texts that stand behind. `word` is the language's type
-    of a board, whose alignment it asks of pointers, though our own code asks for none; `returned` says that several
-    results come back by value.
+    Counts and digest are those of setwise's own code. `more` holds further titles and texts. `word` is the language's
+    type of a board: pointers need its alignment, although setwise's own code needs none. `returned` states that several
+    results are returned by value.
     """
     entries = (
         *_contract(kernel, f"that of {word}, as the language wants it" if word else _NO_ALIGNMENT, returned=returned),
@@ -80,7 +79,7 @@ def about(
 
 
 def command(kernel: Kernel, syntax: str) -> str:
-    """The command that prints a kernel's listing.
+    """Return the command that prints a kernel's listing.
 
     >>> from setwise.codegen.catalogue import find
     >>> from setwise.codegen.lower import lower
@@ -107,7 +106,7 @@ def _lines(kernel: Kernel, convention: str, entries: Iterable[tuple[str, str]]) 
 
 
 def _contract(kernel: Kernel, alignment: str = _NO_ALIGNMENT, *, returned: bool = False) -> Iterator[tuple[str, str]]:
-    """What numbers stand for, and what is required of the boards; aliasing and alignment, where there are pointers."""
+    """Yield the meaning of numbers, the requirements, and the rules on aliasing and alignment of pointers."""
     contract = kernel.routine.contract
     yield from contract.numbers
     yield "requires", in_comment(" and ".join(contract.required)) or "nothing of the boards"
@@ -130,7 +129,7 @@ def _distances(facts: Facts) -> str:
 
 
 def _registers(kernel: Kernel) -> Iterator[tuple[str, str]]:
-    """Where this code has its arguments, and where the other conventions' code would."""
+    """Yield the registers of arguments and result in this kernel's convention and in the others."""
     for convention in dict.fromkeys((kernel.convention, SYSV, WIN64)):
         places = registers(kernel, convention)
         text = ", ".join(f"{name} {place}" for name, place in places)
@@ -151,7 +150,7 @@ def _counts(facts: Facts) -> str:
 
 
 def _folded(title: str, text: str, width: int = 116) -> Iterator[str]:
-    """One entry, its text in lines of at most so many characters; a prototype is parted behind commas only."""
+    """Yield an entry in lines of at most `width` characters. A prototype is broken only after commas."""
     lead = f"{title:{_WIDTH}}"
     kept = re.sub("(?<!,) ", "\0", text) if title == "prototype" else text
     for line in wrap(kept, width - _WIDTH, break_long_words=False, break_on_hyphens=False):
@@ -160,6 +159,6 @@ def _folded(title: str, text: str, width: int = 116) -> Iterator[str]:
 
 
 def _below(kernel: Kernel) -> int:
-    """How many bytes below the stack pointer the code writes, as its convention allows."""
+    """Return the number of bytes below the stack pointer that the code writes (red zone)."""
     operands = (operand for instruction in kernel.code.instructions for operand in instruction.operands)
     return max([0, *(-o.displacement for o in operands if isinstance(o, Memory) and o.base == RSP)])

@@ -1,4 +1,4 @@
-"""How compilers name the instruction sets."""
+"""Instruction sets in the terms of compilers."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from setwise.codegen.targets import TARGETS
 
 
 class CompilerNames(NamedTuple):
-    """What compilers call one instruction set.
+    """The terms of compilers for an instruction set.
 
-    `march` is the oldest processor that has it, as gcc and clang name it. `preprocessor_test` is true in C where the
-    compiler may use the set. `rustc` is the oldest version whose intrinsics cover it.
+    `march` is gcc's and clang's name of the oldest processor that has it. `preprocessor_test` is a C condition that
+    holds if the compiler may use the set. `rustc` is the oldest version with all its intrinsics.
     """
 
     march: str
@@ -20,7 +20,7 @@ class CompilerNames(NamedTuple):
 
     @property
     def newer_rustc(self) -> bool:
-        """Whether it needs a newer rustc than plain x86-64 does."""
+        """Whether the set needs a newer rustc than plain x86-64 does."""
         return self.rustc > OF_SETS["x86-64"].rustc
 
 

@@ -1,4 +1,4 @@
-"""The formats of `setwise export`: a row each, from kernels to files."""
+"""The formats of `setwise export`: a table from names to functions that make the files."""
 
 from __future__ import annotations
 
@@ -27,12 +27,13 @@ Writer = Callable[[Order], dict[str, bytes]]
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """One format: `files` gives the content of each file by its name, or ValueError for what it cannot hold.
+    """A format.
 
-    fallback   whether kernels for plain x86-64 go with those of other sets where there is a choice among several
-    dispatch   whether it can choose among them when the program runs
-    endbr64    whether its functions may begin with endbr64
-    abi        the calling convention where none is asked for
+    files      the function from an order to the content of each file; it raises ValueError for an impossible order
+    fallback   whether kernels for plain x86-64 are added to those of a choice among instruction sets
+    dispatch   whether the exported code can choose an instruction set at run time
+    endbr64    whether functions may begin with endbr64
+    abi        the default calling convention
     """
 
     files: Writer
@@ -43,7 +44,7 @@ class Format:
 
 
 def _listings(syntax: str, ending: str, order: Order) -> dict[str, bytes]:
-    """A file a kernel: its head, and the listing as `setwise listing` prints it."""
+    """Return one file per kernel: the head and the listing that `setwise listing` prints."""
 
     def file(name: str, kernel: Kernel) -> str:
         lines = commented(head(order, name), DIALECTS[syntax].comment)
@@ -64,7 +65,7 @@ def _remark(order: Order, name: str) -> str:
 
 
 def _library(order: Order) -> dict[str, bytes]:
-    """For Win64 code a library of COFF files, for all else one of ELF files."""
+    """Return a static library: of COFF files for Win64, otherwise of ELF files."""
     windows = order.kernels[0].convention.name == "win64"
     objects = [object_file(kernel, _remark(order, symbol(kernel))) for kernel in order.kernels]
     ending, write = (".obj", coff) if windows else (".o", elf)
@@ -93,7 +94,7 @@ FORMATS: Mapping[str, Format] = {
     "macho": Format(partial(_objects, macho, ".o")),
     "lib": Format(_library),
 }
-"""By name; listings are those of `setwise listing --syntax`."""
+"""The formats by name. Listings are those of `setwise listing --syntax`."""
 
 
 assert {*DIALECTS, "go"} <= FORMATS.keys()

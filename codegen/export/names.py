@@ -1,4 +1,4 @@
-"""Names that C, Go and every assembler take; each kernel's follows from what it is alone."""
+"""Names of kernels in C, Go and assembly, each determined by the kernel alone."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _LONGEST = 64
 
 
 def symbol_of(name: str) -> str:
-    """A routine's or an instruction set's name, without its file, with nothing in it but letters, digits, underscores.
+    """Return a routine's or instruction set's name as an identifier, without the name of its file.
 
     >>> symbol_of("kogge-stone.attacks.noEa"), symbol_of("mine.py:knights")
     ('kogge_stone_attacks_noEa', 'knights')
@@ -20,7 +20,7 @@ def symbol_of(name: str) -> str:
 
 
 def symbol(kernel: Kernel) -> str:
-    """The kernel's global symbol; the lanes are named where they are not the usual number.
+    """Return the kernel's global symbol. A number of lanes that is not the default is part of it.
 
     >>> from setwise.codegen.catalogue import find
     >>> from setwise.codegen.lower import lower
@@ -33,25 +33,25 @@ def symbol(kernel: Kernel) -> str:
 
 
 def bare_symbol(kernel: Kernel) -> str:
-    """The same without what it begins with, for languages whose files are namespaces."""
+    """Return the kernel's symbol without its prefix, for languages in which a file is a namespace."""
     return f"{symbol_of(kernel.name)}_{symbol_of(kernel.target.name)}{_lanes(kernel)}"
 
 
 def checked_name(name: str) -> str:
-    """The name, which files, macros, namespaces and symbols may begin with; ValueError for one that some may not.
+    """Return the name if it can be a prefix of files, macros, namespaces and symbols, else raise ValueError.
 
     >>> checked_name("my_engine")
     'my_engine'
     """
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)*", name) or len(name) > _LONGEST:
-        raise ValueError(f"{name!r} cannot begin names in C: use up to {_LONGEST} letters, digits and single _")
+        raise ValueError(f"{name!r} is not a valid C name: use up to {_LONGEST} letters, digits and single _")
     if name != "setwise" and reserved(name):
-        raise ValueError(f"{name!r} is a word that a language, or an export itself, has a use for: use another")
+        raise ValueError(f"{name!r} is a reserved word of an export language: choose another")
     return name
 
 
 def in_comment(text: str) -> str:
-    """What somebody wrote, as it may stand in a comment of any language: one line of ASCII that ends none.
+    """Return a user's text as one line of ASCII that cannot end a comment in any language.
 
     >>> in_comment("Springer: a */ b" + chr(92) + chr(10))
     'Springer: a * / b??'
@@ -61,7 +61,7 @@ def in_comment(text: str) -> str:
 
 
 def go_name(kernel: Kernel) -> str:
-    """The kernel's function in Go, exported from its package.
+    """Return the name of the kernel's exported function in Go.
 
     >>> from setwise.codegen.catalogue import find
     >>> from setwise.codegen.lower import lower

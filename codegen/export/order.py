@@ -1,4 +1,4 @@
-"""What an export is made from: which kernels, what is known of them, and what was asked for."""
+"""The input of an export: kernels, facts about their bytes, and options."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from setwise.codegen.kernel import Kernel
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """A kernel's bytes in figures and names, which exporters print: read off the bytes, by whoever asks for an export.
+    """Facts about a kernel's bytes, which exporters print. The caller computes them from the bytes.
 
-    counts     instructions, each class by name, memory_operands, bytes (of code) and data_bytes
+    counts     the number of instructions in total and by class, memory_operands, bytes of code, data_bytes
     features   the CPU features that the bytes need beyond x86-64
-    changed    what it leaves changed for its caller: registers, halves of registers, flags
-    sha256     of the code bytes, the distances to its data taken as zeros: as they are in an object file
+    changed    the clobbered registers, parts of registers, and flags
+    sha256     the digest of the code bytes, with the distances to data as zeros, as in an object file
     """
 
     counts: Mapping[str, int]
@@ -26,12 +26,12 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """Kernels to export, what gives their facts, the command that asked, and what may be asked for besides the format.
+    """An export: the kernels, the function that returns their facts, the command, and options.
 
-    endbr64    functions begin with endbr64, for processors that check where indirect calls land
-    dispatch   source chooses among instruction sets when it runs, by CPUID, not when it is compiled
-    name       what files are called, and with them modules; without it they are called as symbols begin
-    proved     whether each kernel's code is proved
+    endbr64    functions begin with endbr64, for processors that check the targets of indirect calls
+    dispatch   exported source chooses an instruction set at run time, by CPUID, instead of at compile time
+    name       the name of files and modules; the default is the prefix of symbols
+    proved     whether the code of every kernel has been proved
     """
 
     kernels: tuple[Kernel, ...]
@@ -44,10 +44,10 @@ class Order:
 
     @property
     def prefix(self) -> str:
-        """What all symbols begin with."""
+        """The prefix of all symbols."""
         return self.kernels[0].prefix
 
     @property
     def called(self) -> str:
-        """What files are called."""
+        """The name of files and modules."""
         return self.name or self.prefix

@@ -1,4 +1,4 @@
-"""Kernels as C declares them, and the registers that their arguments come in."""
+"""C prototypes of kernels, and the registers of their arguments."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from setwise.codegen.machine.convention import Convention
 from setwise.codegen.targets.operands import sized
 
 VECTORS = {2: "__m128i", 4: "__m256i", 8: "__m512i"}
-"""The C type of so many boards, from immintrin.h."""
+"""The C type of a vector with this many boards, from immintrin.h."""
 
 
 def boards_a_call(kernel: Kernel) -> int:
-    """How many boards each argument and result by value holds."""
+    """Return the number of boards in each argument and result that is passed by value."""
     return kernel.layout.lanes if kernel.layout.boards and not kernel.routine.contract.elements else 1
 
 
 def returns(kernel: Kernel) -> bool:
-    """Whether the result comes back by value; else it is written through a pointer."""
+    """Return whether the result is returned by value instead of written through a pointer."""
     return not any(parameter.pointer for parameter in kernel.routine.contract.parameters)
 
 
 def prototype(kernel: Kernel, name: str | None = None, call: str = "") -> str:
-    """The kernel's declaration in C, without a semicolon; `call` goes before the name, as __vectorcall does.
+    """Return the kernel's C declaration without a semicolon. `call` precedes the name, as in __vectorcall.
 
     >>> from setwise.codegen.catalogue import find
     >>> from setwise.codegen.lower import lower
@@ -37,7 +37,7 @@ def prototype(kernel: Kernel, name: str | None = None, call: str = "") -> str:
 
 
 def usage(kernel: Kernel, name: str | None = None) -> str:
-    """A line of C that calls it.
+    """Return a line of C that calls the kernel.
 
     >>> from setwise.codegen.catalogue import find
     >>> from setwise.codegen.lower import lower
@@ -58,14 +58,14 @@ def _parameter(kernel: Kernel, parameter: Parameter, lanes: int) -> str:
     if parameter.kind == "results":
         return f"uint64_t {parameter.name}[{len(kernel.routine.contract.results) * lanes}]"
     if parameter.kind == "boards":
-        # The array behind all others is the one that is written.
+        # The last array is the written one.
         arrays = [array.name for array in kernel.routine.contract.parameters if array.kind == "boards"]
         return f"{'' if parameter.name == arrays[-1] else 'const '}uint64_t *{parameter.name}"
     return f"{'uint64_t' if parameter.scalar else VECTORS.get(lanes, 'uint64_t')} {parameter.name}"
 
 
 def registers(kernel: Kernel, convention: Convention) -> tuple[tuple[str, str], ...]:
-    """Where that convention has the kernel's parameters and its result: a name and a place each.
+    """Return the name and the place of each parameter and of the result in a calling convention.
 
     >>> from setwise.codegen.catalogue import find
     >>> from setwise.codegen.machine.convention import WIN64

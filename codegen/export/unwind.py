@@ -1,4 +1,4 @@
-"""The prologue: what a routine pushes, allocates and saves before its work, and how Windows is told to undo it."""
+"""Prologues, and the unwind information for Windows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ UnwindKind = Literal["push", "allocate", "save"]
 
 @dataclass(frozen=True, slots=True)
 class UnwindOperation:
-    """One instruction of the prologue: `item` is its place in the code's items, `end` the offset of the byte behind it.
+    """An instruction of the prologue.
+
+    `item` is its index in the code's items. `end` is the offset of the byte after it.
 
     push      pushes `register`
     allocate  lowers rsp by `amount` bytes
@@ -27,7 +29,7 @@ class UnwindOperation:
 
 
 def prologue(code: Code, assembled: Assembled) -> tuple[UnwindOperation, ...]:
-    """The operations before the routine's first other instruction.
+    """Return the instructions of the prologue.
 
     >>> from setwise.codegen.assemble import assemble
     >>> from setwise.codegen.machine.code import general
@@ -55,7 +57,7 @@ def prologue(code: Code, assembled: Assembled) -> tuple[UnwindOperation, ...]:
 
 
 def stack_bytes(operations: tuple[UnwindOperation, ...]) -> int:
-    """How far below the return address the routine uses the stack."""
+    """Return the number of bytes below the return address that the prologue allocates."""
     return 8 * sum(operation.kind == "push" for operation in operations) + sum(
         operation.amount for operation in operations if operation.kind == "allocate"
     )
@@ -65,9 +67,9 @@ _PUSH, _ALLOCATE_LARGE, _ALLOCATE_SMALL, _SAVE_VECTOR = 0, 1, 2, 8
 
 
 def unwind_info(operations: tuple[UnwindOperation, ...]) -> bytes:
-    """The UNWIND_INFO of these operations (Microsoft x64 exception handling, version 1); empty without a prologue.
+    """Return the UNWIND_INFO of a prologue (Microsoft x64 exception handling, version 1); empty without a prologue.
 
-    Windows walks the stack by it. ValueError for a vector that is not saved at a multiple of 16 bytes.
+    Windows unwinds the stack by it. Raise ValueError for a vector that is not saved at a multiple of 16 bytes.
     """
     if not operations:
         return b""
@@ -77,14 +79,14 @@ def unwind_info(operations: tuple[UnwindOperation, ...]) -> bytes:
 
 
 def _codes(operation: UnwindOperation) -> bytes:
-    """One operation's slots of two bytes."""
+    """Return the two-byte slots of an operation."""
     register = operation.register.number if operation.register else 0
     if operation.kind == "push":
         return _slot(operation, _PUSH, register)
     unit = 16 if operation.kind == "save" else 8
     units, rest = divmod(operation.amount, unit)
     if rest:
-        raise ValueError(f"{operation.kind} at {operation.amount}: no multiple of {unit} bytes")
+        raise ValueError(f"{operation.kind} at {operation.amount}: not a multiple of {unit} bytes")
     if operation.kind == "save":
         return _slot(operation, _SAVE_VECTOR, register) + units.to_bytes(2, "little")
     if operation.amount <= 128:

@@ -1,6 +1,6 @@
-"""Files of an export into a directory: all of them, or none.
+"""Atomic writing of an export: all files are written, or none.
 
-The files are written into a temporary directory beside the target, which then takes the target's place.
+The files are written to a temporary directory next to the target, which then replaces the target.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?", re.IGNOREC
 
 
 class NotWritten(ValueError):
-    """Files that are not written, and nothing else was; the message says in one line why, and what to do."""
+    """An export that failed without a change to any file. The message is one line with the reason and the remedy."""
 
 
 def write(
@@ -30,17 +30,16 @@ def write(
     force: bool = False,
     accounted: Callable[[Path], Collection[str]] = lambda _: (),
 ) -> None:
-    """Write the files into a directory that is new or empty, or with `force` wholly an earlier export's.
+    """Write the files to a directory that is new or empty, or with `force` holds only an earlier export.
 
-    `accounted` returns the names of an earlier export's files; ValueError where there is none. Raise NotWritten for
-    names that not every system takes, for a directory that holds anything else, and where the system refuses: missing
-    rights, a full disk. Then nothing is changed.
+    `accounted` returns the file names of an earlier export, or raises ValueError. Raise NotWritten for a file name that
+    is not portable, for a directory with other content, and for system errors such as missing rights or a full disk.
     """
     for name in files:
         if not _NAME.fullmatch(name) or _RESERVED.fullmatch(name):
-            raise NotWritten(f"'{name}' is no file name: use letters, digits, '_', '-' and '.'")
+            raise NotWritten(f"'{name}' is not a portable file name: use letters, digits, '_', '-' and '.'")
     if len({name.lower() for name in files}) < len(files):
-        raise NotWritten("two files have names that some systems take for one")
+        raise NotWritten("two file names differ only in case, which some systems ignore: rename one")
     with _refusals(directory) as target:
         _check(target, force, accounted)
         with _staged(target.parent, files) as new:
@@ -49,7 +48,10 @@ def write(
 
 @contextmanager
 def _refusals(directory: str | Path) -> Iterator[Path]:
-    """The resolved target; the system's errors become NotWritten, and parents that were made for nothing go."""
+    """Yield the resolved target.
+
+    System errors become NotWritten, and parent directories created in vain are removed.
+    """
     made: list[Path] = []
     try:
         target = resolved(directory)
@@ -64,7 +66,7 @@ def _refusals(directory: str | Path) -> Iterator[Path]:
         why = (error.strerror or str(error)).lower()
         raise NotWritten(f"{directory}: {why}: nothing was written; give another directory") from error
     except ValueError as error:
-        raise NotWritten(f"{str(directory)!r} is no directory to write: {error}") from None
+        raise NotWritten(f"{str(directory)!r} cannot be the directory of an export: {error}") from None
     finally:
         for path in made:
             with suppress(OSError):
@@ -76,9 +78,9 @@ def _check(target: Path, force: bool, accounted: Callable[[Path], Collection[str
     if not os.path.lexists(target):
         return
     if not target.is_dir():
-        raise NotWritten(f"{target} is no directory: give another one")
+        raise NotWritten(f"{target} is not a directory: give another one")
     if target.samefile(os.curdir):
-        raise NotWritten(f"{target} is the directory you are in, which cannot be exchanged: give another one")
+        raise NotWritten(f"{target} is the working directory, which cannot be replaced: give another one")
     there = sorted(path.name for path in target.iterdir())
     known: Collection[str] = ()
     if there:
@@ -87,18 +89,18 @@ def _check(target: Path, force: bool, accounted: Callable[[Path], Collection[str
     others = [name for name in there if name not in known or not _is_file(target / name)]
     if others:
         more = f" and {len(others) - 1} more" if len(others) > 1 else ""
-        raise NotWritten(f"{target} holds {others[0]!r}{more}, not written by an export: give a new directory")
+        raise NotWritten(f"{target} holds {others[0]!r}{more}, which no export wrote: give a new directory")
     if there and not force:
-        raise NotWritten(f"{target}: an export is there already: give --force to replace it, or another directory")
+        raise NotWritten(f"{target}: already holds an export: give --force to replace it, or another directory")
 
 
 @contextmanager
 def _staged(parent: Path, files: Mapping[str, bytes]) -> Iterator[Path]:
-    """A temporary directory that holds the files; what is left of it at the end is removed."""
+    """Yield a temporary directory that holds the files, and remove it afterwards if it is left."""
     room = Path(mkdtemp(prefix=".setwise-", dir=parent))
     try:
         new = room / "new"
-        new.mkdir()  # with the rights that new directories get here, which those of mkdtemp lack
+        new.mkdir()  # with the default rights of new directories, unlike mkdtemp
         for name, content in files.items():
             (new / name).parent.mkdir(parents=True, exist_ok=True)
             (new / name).write_bytes(content)
@@ -108,7 +110,7 @@ def _staged(parent: Path, files: Mapping[str, bytes]) -> Iterator[Path]:
 
 
 def _put_in_place(new: Path, target: Path) -> None:
-    """Rename the new directory to the target; an earlier one goes with the temporary directory."""
+    """Rename the new directory to the target. An earlier target is removed with the temporary directory."""
     old = new.with_name("old")
     try:
         if target.exists():

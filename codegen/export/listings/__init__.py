@@ -1,1 +1,1 @@
-"""Kernels as assembly source."""
+"""Listings: kernels as assembly source."""

@@ -1,4 +1,4 @@
-"""How each assembler wants its source: a table a dialect, of templates and of functions that spell an operand."""
+"""Assembler dialects: a table of templates each, with functions that format an operand."""
 
 from __future__ import annotations
 
@@ -10,66 +10,68 @@ from typing import Literal
 from setwise.codegen.machine.code import Instruction, Label, Memory, Operand, Register
 
 Names = Callable[[str], str]
-"""From a place in the code or a datum to its full name in the file."""
+"""A function from a label or datum to its full name in the file."""
 
 Flavour = Literal["elf", "coff"]
-"""What the assembler makes of the source: code of the Win64 convention goes into COFF files, all else into ELF."""
+"""The object format of the assembled source: COFF for code of the Win64 convention, otherwise ELF."""
 
 
 @dataclass(frozen=True)
 class Scaffold:
-    """The lines around code and data, in templates with {symbol}, {alignment} and, in the prologue's, {register}
-    and {amount}. What tells Windows how to unwind stands with the routines that have a prologue only.
+    """Templates of the lines around code and data, with {symbol} and {alignment}.
+
+    Templates of the prologue may contain {register} and {amount}. Unwind directives for Windows appear only in routines
+    with a prologue.
     """
 
     head: tuple[str, ...]
     foot: tuple[str, ...] = ()
-    """Behind the code."""
+    """After the code."""
     data: tuple[str, ...] = ()
-    """Before the data, with {alignment}, the strictest of all."""
+    """Before the data; {alignment} is the strictest alignment of all data."""
     data_foot: tuple[str, ...] = ()
     end: tuple[str, ...] = ()
-    """Last of all."""
+    """At the end of the file."""
     unwound_head: tuple[str, ...] = ()
-    """In the place of `head` where there is a prologue; empty where nobody is told how to unwind."""
+    """Replaces `head` if there is a prologue. Empty if the format needs no unwind information."""
     unwind: Mapping[str, str] = field(default_factory=dict)
-    """Behind each instruction of the prologue, by the kind of its unwind operation."""
+    """After an instruction of the prologue, by the kind of its unwind operation."""
     unwind_end: str = ""
     unwound_foot: tuple[str, ...] = ()
-    """In the place of `foot` where there is a prologue; with {unwind}, the bytes of the unwind information."""
+    """Replaces `foot` if there is a prologue; {unwind} are the bytes of the unwind information."""
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """One assembler's language."""
+    """The source syntax of an assembler."""
 
     comment: str
     scaffolds: Mapping[Flavour, Scaffold]
     place: str
-    """A place in the code, where it is defined: {symbol}, {label}."""
+    """The definition of a label in the code: {symbol}, {label}."""
     named: str
-    """The same from anywhere in the file."""
+    """A reference to a label from anywhere in the file."""
     align: str
     datum: str
-    """What stands before a datum's first values: {name}."""
+    """The text before the first values of a datum: {name}."""
     data: Mapping[int, str]
-    """What defines data, by the bytes of a value."""
+    """The directives that define data, by the size of a value in bytes."""
     number: Callable[[int, int], str]
-    """A value of so many digits as data."""
+    """A function that formats a value of data with a number of hexadecimal digits."""
     mnemonic: Callable[[Instruction], str]
     operand: Callable[[Instruction, Operand, Names], str]
     results_last: bool = False
-    """Whether operands stand in the order of AT&T, the result last."""
+    """Whether the destination is the last operand, as in AT&T syntax."""
     near: str = "{place}"
-    """A branch's operand where one byte holds the distance; some assemblers find that only when told."""
+    """The operand of a branch with an 8-bit distance; some assemblers need an explicit size."""
     turned: frozenset[str] = frozenset()
-    """Instructions whose two operands mean the same either way round, and which it encodes the other way round."""
+    """Instructions with two interchangeable operands that this assembler encodes in the other order."""
     lengthens: Callable[[Instruction], bool] = lambda _: False
-    """Whether all others encode the instruction in fewer bytes: then its bytes stand in its place."""
+    """Whether other assemblers encode the instruction in fewer bytes. Then the listing defines its bytes as data."""
 
 
 def number_text(value: int) -> str:
-    """A number as the listings write it: up to 99 in decimal, beyond that hexadecimal."""
+    """Return a number as listings write it: decimal below 100, hexadecimal from there."""
     return str(value) if abs(value) < 100 else hex(value)
 
 
@@ -78,13 +80,13 @@ def _hexadecimal(value: int, digits: int) -> str:
 
 
 def _says_size(instruction: Instruction, memory: Memory) -> bool:
-    """Whether the operands leave open how much of the memory is meant: no register of that size stands beside it."""
+    """Return whether a memory operand needs an explicit size, because no register operand has it."""
     widths = {operand.bits for operand in instruction.operands if isinstance(operand, Register)}
     return instruction.mnemonic != "lea" and (memory.broadcast or memory.bits not in widths)
 
 
 def _address(memory: Memory, first: str, number: Callable[[int], str]) -> str:
-    """Base, index and displacement in Intel's way, behind the name of a datum if there is one."""
+    """Return base, index and displacement in Intel syntax, after the name of a datum if there is one."""
     parts = [first] if first else []
     if memory.base is not None:
         parts.append(memory.base.name)
@@ -97,7 +99,7 @@ def _address(memory: Memory, first: str, number: Callable[[int], str]) -> str:
 
 
 def _broadcast(instruction: Instruction, memory: Memory) -> str:
-    """What stands behind an element that fills all lanes."""
+    """Return the EVEX broadcast suffix of a memory operand."""
     if not memory.broadcast:
         return ""
     whole = max(operand.bits for operand in instruction.operands if isinstance(operand, Register))
@@ -106,18 +108,18 @@ def _broadcast(instruction: Instruction, memory: Memory) -> str:
 
 @dataclass(frozen=True)
 class _Intel:
-    """Operands in Intel's syntax, and what its assemblers differ in."""
+    """A formatter of operands in Intel syntax, with the differences between assemblers."""
 
     sizes: Mapping[int, str]
     datum: str = "{name}"
     """A datum in an address."""
     label: Callable[[str, Names], str] = lambda label, full: full(label)
-    """Where a branch goes."""
+    """A function that formats the target of a branch."""
     number: Callable[[int], str] = number_text
     says_size: Callable[[Instruction, Memory], bool] = _says_size
 
     def __call__(self, instruction: Instruction, operand: Operand, full: Names) -> str:
-        """The operand as it is written."""
+        """Return the text of an operand."""
         if isinstance(operand, Memory):
             name = self.datum.format(name=full(operand.symbol)) if operand.symbol else ""
             size = f"{self.sizes[operand.bits]} " if self.says_size(instruction, operand) else ""
@@ -145,7 +147,10 @@ _NASM_UNWIND = (
 
 
 def _nasm_lengthens(instruction: Instruction) -> bool:
-    """A move from registers 8 to 15 to those below: others exchange the operands' places for a shorter VEX prefix."""
+    """Return whether NASM needs a 3-byte VEX prefix.
+
+    It is a move from register 8 or above to one below. Other assemblers use the store form, with a 2-byte prefix.
+    """
     if instruction.mnemonic not in ("vmovdqa", "vmovdqu", "vmovups"):
         return False
     to, source = instruction.operands
@@ -179,7 +184,7 @@ NASM = Dialect(
     turned=frozenset({"xchg"}),
     lengthens=_nasm_lengthens,
 )
-"""The Netwide Assembler, `nasm -f elf64`, for Win64 code `-f win64`."""
+"""The Netwide Assembler: `nasm -f elf64`, or `-f win64` for Win64 code."""
 
 # ---- GNU as, in Intel's syntax and in AT&T's
 
@@ -212,7 +217,7 @@ _WITHOUT_SUFFIX = frozenset({"jmp", "call"})
 
 
 def _att_mnemonic(instruction: Instruction) -> str:
-    """With the letters of the sizes where all operands are of general registers or memory."""
+    """Return the mnemonic, with size suffixes if all operands are general registers or memory."""
     name, operands = instruction.mnemonic, instruction.operands
     sizes = [operand.bits for operand in operands if isinstance(operand, Register | Memory)]
     if any(isinstance(operand, Register) and operand.file != "general" for operand in operands):
@@ -264,7 +269,7 @@ def _gas(att: bool) -> Dialect:
 
 
 GAS, ATT = _gas(att=False), _gas(att=True)
-"""The GNU assembler, `as`, for Win64 code MinGW's; LLVM's takes the same, and encodes all but xchg alike."""
+"""The GNU assembler `as`, for Win64 code that of MinGW. LLVM accepts the same source and differs only in xchg."""
 
 # ---- MASM
 
@@ -281,7 +286,7 @@ def _masm_number_text(value: int) -> str:
 
 
 def _masm_says_size(instruction: Instruction, memory: Memory) -> bool:
-    """Without a size LLVM takes a name for an absolute address."""
+    """Return whether an operand needs a size. LLVM reads a symbol without one as an absolute address."""
     return instruction.mnemonic != "lea" or bool(memory.symbol)
 
 
@@ -316,6 +321,6 @@ MASM = Dialect(
     operand=_Intel(_INTEL_SIZES, number=_masm_number_text, says_size=_masm_says_size),
     turned=frozenset({"xchg"}),
 )
-"""Microsoft's macro assembler, `ml64 /c`, and LLVM's, `llvm-ml -m64`; either makes COFF files."""
+"""Microsoft's macro assembler `ml64 /c`, and LLVM's `llvm-ml -m64`. Both write COFF files."""
 
 DIALECTS: Mapping[str, Dialect] = {"nasm": NASM, "gas": GAS, "att": ATT, "masm": MASM}

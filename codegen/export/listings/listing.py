@@ -1,4 +1,4 @@
-"""Listings: a kernel as assembly source, written from its code. What the dialects differ in is a table."""
+"""Listings of kernels as assembly source. The dialects are tables in `dialects`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SYNTAXES = (*DIALECTS, "go")
 
 
 def listing(kernel: Kernel, facts: Facts, syntax: str = "nasm") -> str:
-    """The kernel as source that assembles to its bytes; ValueError names the syntaxes that there are."""
+    """Return the kernel as source that assembles to its bytes. Raise ValueError for an unknown syntax."""
     if syntax not in SYNTAXES:
         raise ValueError(f"unknown syntax '{syntax}': use one of {', '.join(SYNTAXES)}")
     if syntax == "go":
@@ -30,7 +30,7 @@ def listing(kernel: Kernel, facts: Facts, syntax: str = "nasm") -> str:
 
 
 def source(code: Code, symbol: str, dialect: Dialect, flavour: Flavour = "elf") -> Iterator[str]:
-    """The lines of a routine's source, without what it says about itself."""
+    """Yield the lines of a routine's source, without the banner."""
     scaffold, assembled = dialect.scaffolds[flavour], assemble(code)
     operations = prologue(code, assembled) if scaffold.unwound_head else ()
     behind = {operation.item: operation for operation in operations}

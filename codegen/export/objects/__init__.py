@@ -1,1 +1,1 @@
-"""Kernels as object files and libraries, with their C header."""
+"""Object files and static libraries of kernels, with their C header."""

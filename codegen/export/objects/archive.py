@@ -1,4 +1,4 @@
-"""Static libraries: the ar format with its table of symbols, as GNU ar and, for COFF, Microsoft's lib write it."""
+"""Static libraries in the ar format, with the symbol tables of GNU ar and, for COFF, of Microsoft's lib."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 
 
 def archive(members: Mapping[str, bytes], symbols: Mapping[str, Sequence[str]], microsoft: bool = False) -> bytes:
-    """The library of these object files by name; `symbols` says which global ones each defines.
+    """Return a library of these object files. `symbols` lists the global symbols of each.
 
-    With `microsoft` a second table follows, sorted, which its linker reads. Times, owners and modes are fixed.
+    With `microsoft` a second, sorted symbol table follows, as Microsoft's linker expects. Times, owners and modes are
+    fixed.
     """
     names = b""
     fields = {}
@@ -46,5 +47,5 @@ def _member(name: bytes, content: bytes) -> bytes:
 
 
 def _padded(size: int) -> int:
-    """The bytes of a member with its head."""
+    """Return the size of a member with its header and padding."""
     return 60 + size + size % 2

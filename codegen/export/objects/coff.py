@@ -17,12 +17,12 @@ _MACHINE = 0x8664
 
 
 def coff(file: ObjectFile) -> bytes:
-    """The file's bytes; its time is 0, so that equal code makes equal files."""
+    """Return the content of the file. Its timestamp is 0, so equal code makes equal files."""
     strings = _Strings()
     symbols = b""
     numbers: dict[Role, int] = {}
     for at, section in enumerate(file.sections):
-        numbers[section.role] = 2 * at  # each section's symbol has a record behind it
+        numbers[section.role] = 2 * at  # each section symbol is followed by an auxiliary record
         symbols += _symbol(_NAMES[section.role].ljust(8, b"\0"), at + 1, 0, _STATIC)
         symbols += struct.pack("<IHHIHB3x", len(section.content), len(section.relocations), 0, 0, at + 1, 0)
     for name in filter(None, (file.symbol, file.decorated)):
@@ -30,7 +30,7 @@ def coff(file: ObjectFile) -> bytes:
     place = 20 + 40 * len(file.sections)
     heads, contents = b"", b""
     for section in file.sections:
-        # A distance counts from behind its field.
+        # A distance is measured from the end of its field.
         content = section.with_addends(lambda relocation: relocation.addend + 4 * relocation.relative)
         body = content + _relocations(section, numbers)
         body += bytes(-len(body) % 4)
@@ -68,13 +68,13 @@ def _symbol(name: bytes, section: int, kind: int, storage: int) -> bytes:
 
 
 class _Strings:
-    """The table of names that are longer than 8 bytes."""
+    """The table of names longer than 8 bytes."""
 
     def __init__(self) -> None:
         self._block = bytearray(4)
 
     def field(self, name: str) -> bytes:
-        """What stands for a name in the table of symbols."""
+        """Return the name field of a symbol record: the name, or its offset in this table."""
         raw = name.encode()
         if len(raw) <= 8:
             return raw.ljust(8, b"\0")
@@ -83,5 +83,5 @@ class _Strings:
         return struct.pack("<II", 0, at)
 
     def table(self) -> bytes:
-        """The table, its own size first."""
+        """Return the content of the table, beginning with its size."""
         return struct.pack("<I", len(self._block)) + self._block[4:]

@@ -20,7 +20,7 @@ _SYMBOL, _RELOCATION, _HEADER = 24, 24, 64
 
 @dataclass(frozen=True)
 class _SectionHeader:
-    """A row of the table of sections, with what lies there."""
+    """An entry of the section header table, with the section's content."""
 
     name: str
     kind: int
@@ -33,7 +33,7 @@ class _SectionHeader:
 
 
 def elf(file: ObjectFile) -> bytes:
-    """The file's bytes. Sections that Win64 wants are left out: no ELF system unwinds by them."""
+    """Return the content of the file. Sections for Win64 unwinding are left out, since no ELF system uses them."""
     sections = [section for section in file.sections if section.role in _NAMES]
     numbers = {section.role: at for at, section in enumerate(sections, 1)}
     with_relocations = [section for section in sections if section.relocations]
@@ -69,7 +69,7 @@ def elf(file: ObjectFile) -> bytes:
     names = b"\0" + file.symbol.encode() + b"\0"
     headers.append(_SectionHeader(".symtab", _SYMTAB, 0, symbols, symbol_table + 1, 1 + len(numbers), 8, _SYMBOL))
     headers.append(_SectionHeader(".strtab", _STRTAB, content=names))
-    # Empty and not executable: the stack need not be either.
+    # An empty note without the execute flag requests a non-executable stack.
     headers.append(_SectionHeader(".note.GNU-stack", _PROGBITS))
     if file.endbr64:
         headers.append(_SectionHeader(".note.gnu.property", _NOTE, _ALLOC, _property_note(), alignment=8))
@@ -77,7 +77,7 @@ def elf(file: ObjectFile) -> bytes:
 
 
 def _relocations(section: Section, symbols: Mapping[Role, int]) -> bytes:
-    """Each against the target section's own symbol, which has the section's number."""
+    """Return relocations against the symbol of the target section, which has the section's number."""
     return b"".join(
         struct.pack("<QQq", relocation.offset, symbols[relocation.target] << 32 | _PC32, relocation.addend)
         for relocation in section.relocations
@@ -85,13 +85,13 @@ def _relocations(section: Section, symbols: Mapping[Role, int]) -> bytes:
 
 
 def _property_note() -> bytes:
-    """NT_GNU_PROPERTY_TYPE_0: GNU_PROPERTY_X86_FEATURE_1_AND with IBT and, returns being plain, SHSTK."""
+    """Return a note with GNU_PROPERTY_X86_FEATURE_1_AND: IBT, and SHSTK because all returns are plain."""
     description = struct.pack("<IIII", 0xC000_0002, 4, 3, 0)
     return struct.pack("<III4s", 4, len(description), 5, b"GNU\0") + description
 
 
 def _laid_out(headers: list[_SectionHeader]) -> bytes:
-    """The header, all contents, and the table of sections behind them."""
+    """Return the ELF header, the content of all sections, and the section header table."""
     names = [*(header.name.encode() + b"\0" for header in headers), b".shstrtab\0"]
     places = accumulate(map(len, names), initial=0)
     headers = [*headers, _SectionHeader(".shstrtab", _STRTAB, content=b"".join(names))]

@@ -1,4 +1,4 @@
-"""The C header that declares a library's functions: C11 and C++17, gcc, clang and, for Win64 code, MSVC."""
+"""The C header of a library's functions: C11 and C++17 for gcc, clang and, for Win64 code, MSVC."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _VECTOR_CALL = "__vectorcall"
 
 
 def header(order: Order) -> str:
-    """The header of these kernels, each declared under its banner."""
+    """Return the header of these kernels, with the banner above each declaration."""
     kernels = order.kernels
     lines = [
         *_comment(head(order, f"{order.called}.h")),
@@ -45,7 +45,7 @@ def header(order: Order) -> str:
 
 
 def guard(order: Order, file: str) -> str:
-    """The macro that says that a file is there already: of the prefix and the file's name."""
+    """Return the include guard of a file: the prefix and the file's name."""
     whole = file if f"{file}_".startswith(f"{order.prefix}_") else f"{order.prefix}_{file}"
     return f"{whole.upper()}_H"
 
@@ -56,7 +56,7 @@ def _about(kernel: Kernel, order: Order) -> tuple[str, ...]:
 
 
 def _call(kernel: Kernel, convention: str) -> str:
-    """The macro that stands for a convention."""
+    """Return the macro of a calling convention."""
     return f"{kernel.prefix.upper()}_{_CALLS[convention][0]}"
 
 
@@ -72,7 +72,7 @@ def _declaration(kernel: Kernel) -> Iterator[str]:
     if convention not in _CALLS:
         return
     if convention == "win64" and boards_a_call(kernel) > 1:
-        # gcc passes vectors by address in Win64 code; MSVC and clang know the convention with vectors in registers.
+        # gcc passes vectors by address in Win64 code. MSVC and clang support __vectorcall.
         yield "#if defined(_WIN32) && (defined(_MSC_VER) || defined(__clang__))"
         yield f"{prototype(kernel, call=_VECTOR_CALL)};"
         yield "#endif"

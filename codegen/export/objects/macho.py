@@ -1,7 +1,7 @@
 """Mach-O relocatable objects (Apple's <mach-o/loader.h>, <mach-o/reloc.h>): .o files of macOS.
 
-The code is one piece and its data another: the file does not say that symbols part its sections, so linkers keep both
-whole. Names get the underscore that C's have there.
+The file does not set MH_SUBSECTIONS_VIA_SYMBOLS, so linkers keep the code and the data whole. Symbols get a leading
+underscore, as in C on macOS.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from setwise.codegen.export.objects.relocatable import ObjectFile, Relocation, R
 _SEGMENT, _SYMTAB, _DYSYMTAB, _BUILD_VERSION = 0x19, 0x02, 0x0B, 0x32
 _X86_64, _ALL, _OBJECT = 0x0100_0007, 3, 1
 _NAMES: Mapping[Role, tuple[bytes, bytes, int]] = {
-    "text": (b"__text", b"__TEXT", 0x8000_0400),  # instructions alone
+    "text": (b"__text", b"__TEXT", 0x8000_0400),  # instructions only
     "data": (b"__const", b"__TEXT", 0),
-    "remark": (b"__comment", b"__DWARF", 0x0200_0000),  # for debuggers: linkers leave it out
+    "remark": (b"__comment", b"__DWARF", 0x0200_0000),  # for debuggers; linkers drop it
 }
-"""Section, segment, and flags."""
+"""Section, segment, and flags by role."""
 _UNSIGNED, _SIGNED, _SUBTRACTOR = 0, 1, 5
 _MACOS_11 = 11 << 16
-_LOCAL, _EXTERNAL = 0x0E, 0x0F  # defined in a section; besides, visible outside
+_LOCAL, _EXTERNAL = 0x0E, 0x0F  # defined in a section; the second also visible outside
 _HEADER, _SECTION, _SYMBOL = 32, 80, 16
 
 
 def macho(file: ObjectFile) -> bytes:
-    """The file's bytes. Sections that Win64 wants are left out: macOS does not unwind by them."""
+    """Return the content of the file. Sections for Win64 unwinding are left out, since macOS does not use them."""
     sections = [section for section in file.sections if section.role in _NAMES]
     addresses, end = _addresses(sections)
-    # Local symbols come first: the data's. The function's is the last.
+    # Local symbols come first: the data symbol. The function's symbol is last.
     has_data = any(section.role == "data" for section in sections)
     names = [f"_{file.symbol}_data"] * has_data + [f"_{file.symbol}"]
     symbols: Mapping[Role, int] = {"data": 0, "text": len(names) - 1}
@@ -68,7 +68,7 @@ def macho(file: ObjectFile) -> bytes:
 
 
 def _addresses(sections: list[Section]) -> tuple[dict[Role, int], int]:
-    """Where each section begins, one behind the other, and where the last relocation ends."""
+    """Return the address of each section, and the end of the last one."""
     addresses: dict[Role, int] = {}
     end = 0
     for section in sections:
@@ -86,7 +86,7 @@ def _section(section: Section, address: int, start: int, relocations_at: int, re
 
 
 def _content(section: Section) -> bytes:
-    """The section's bytes: from code a distance counts from behind its field, in a table of jumps from its start."""
+    """Return the section's content with addends: from the end of the field in code, from the table's start in data."""
     if section.role == "text":
         return section.with_addends(lambda relocation: relocation.addend + 4)
     return section.with_addends(lambda relocation: relocation.addend - relocation.offset)
@@ -99,7 +99,7 @@ def _relocations(section: Section, symbols: Mapping[Role, int]) -> bytes:
 
 
 def _pair(section: Section, relocation: Relocation, symbols: Mapping[Role, int]) -> list[bytes]:
-    """A distance from code to data is one entry; that of a table, place minus table, is two."""
+    """Return the relocation entries: one for a distance from code to data, two for an entry of a jump table."""
     if section.role == "text":
         return [_entry(relocation.offset, symbols[relocation.target], True, _SIGNED)]
     return [
@@ -109,5 +109,5 @@ def _pair(section: Section, relocation: Relocation, symbols: Mapping[Role, int])
 
 
 def _entry(offset: int, symbol: int, relative: bool, kind: int) -> bytes:
-    """relocation_info: 24 bits of symbol, pc-relative, length 2**2, by symbol, kind."""
+    """Return a relocation_info: 24 bits of symbol, pc-relative, length 2**2, external, kind."""
     return struct.pack("<iI", offset, symbol | relative << 24 | 2 << 25 | 1 << 27 | kind << 28)

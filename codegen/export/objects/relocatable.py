@@ -1,9 +1,9 @@
-"""A kernel as a relocatable object file, before it is known for which system: sections, symbols, relocations.
+"""A kernel as a relocatable object file in no particular format: sections, symbols, relocations.
 
-No library on PyPI that is looked after writes such files: LIEF changes files that there are and says that it makes none
-afresh, makeelf rests since 2019 and knows ELF alone, and llvmlite, which could make all three, is 57 MB and brings an
-assembler of its own between our bytes and the file. So elf, coff, macho and archive write the few structures that one
-function and its constants need.
+No maintained library on PyPI writes such files. LIEF modifies existing files and does not create new ones. makeelf is
+unmaintained since 2019 and only knows ELF. llvmlite can write all three formats, but has 57 MB and adds an assembler
+between setwise's bytes and the file. So elf, coff, macho and archive write the few structures that one function and its
+constants need.
 """
 
 from __future__ import annotations
@@ -24,8 +24,10 @@ Role = Literal["text", "data", "unwind", "frames", "remark"]
 
 @dataclass(frozen=True, slots=True)
 class Relocation:
-    """A 4-byte field that waits for addresses: that of the target section, plus `addend`, minus, where it is
-    `relative`, the field's own; else it counts from the start of the image.
+    """A 4-byte field for an address in another section.
+
+    The value is the address of the target section plus `addend`. A `relative` field holds that value minus its own
+    address, another one that value relative to the start of the image.
     """
 
     offset: int
@@ -36,9 +38,9 @@ class Relocation:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Bytes that lie together: the code, its read-only data, how to unwind (Win64), and for which code that holds.
+    """A section: the code, its read-only data, the unwind information (Win64) or its table of functions, or a remark.
 
-    A remark is for people who look into the file: linkers leave it out, or put it where it is not loaded.
+    A remark is for human readers. Linkers drop it or place it where it is not loaded.
     """
 
     role: Role
@@ -47,7 +49,7 @@ class Section:
     relocations: tuple[Relocation, ...] = ()
 
     def with_addends(self, addend: Callable[[Relocation], int]) -> bytes:
-        """The content with these addends in its fields, for formats that keep them there."""
+        """Return the content with an addend in each field, for formats that store addends there."""
         block = bytearray(self.content)
         for relocation in self.relocations:
             block[relocation.offset : relocation.offset + 4] = addend(relocation).to_bytes(4, "little", signed=True)
@@ -56,18 +58,18 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class ObjectFile:
-    """One function, global at the start of its code; all fields that relocations speak of are zero."""
+    """An object file with one global function at the start of its code. Relocated fields are zero."""
 
     symbol: str
     sections: tuple[Section, ...]
     endbr64: bool = False
-    """Whether every place that an indirect jump or call may go to has an endbr64."""
+    """Whether every target of an indirect jump or call begins with endbr64."""
     decorated: str = ""
-    """Another name of the function, which Windows compilers give to one that takes vectors."""
+    """A second name of a function that takes vectors, as Windows compilers decorate it."""
 
 
 def object_file(kernel: Kernel, remark: str = "") -> ObjectFile:
-    """The kernel's object; where Win64 asks for it, with what the system needs to unwind its stack."""
+    """Return the kernel's object file, for Win64 with its unwind information."""
     code, assembled = kernel.code, assemble(kernel.code)
     text = tuple(
         Relocation(fixup.offset, "data", assembled.symbols[fixup.label] + fixup.addend)
@@ -91,7 +93,7 @@ def object_file(kernel: Kernel, remark: str = "") -> ObjectFile:
 
 
 def _decorated(kernel: Kernel) -> str:
-    """As __vectorcall names functions: behind the name the bytes of the parameters."""
+    """Return the __vectorcall name of a kernel with vectors: the name and the bytes of the parameters."""
     lanes = boards_a_call(kernel)
     if kernel.convention.name != "win64" or lanes not in VECTORS:
         return ""
@@ -100,7 +102,7 @@ def _decorated(kernel: Kernel) -> str:
 
 
 def with_endbr64(kernel: Kernel) -> Kernel:
-    """The kernel with endbr64 at its start and wherever its tables of jumps lead, for processors that check.
+    """Return the kernel with endbr64 at its start and at the targets of its jump tables, for processors with IBT.
 
     >>> from setwise.codegen.catalogue import find
     >>> from setwise.codegen.lower import lower

@@ -1,1 +1,1 @@
-"""Kernels as source that inlines: C and C++, Rust, Zig."""
+"""Kernels as source code for inlining: C and C++, Rust, Zig, and JavaScript."""

@@ -1,4 +1,4 @@
-"""C11 and C++17: functions of intrinsics and plain expressions, each with its own target attribute."""
+"""C11 and C++17 source: functions of intrinsics and plain expressions, each with its own target attribute."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _JOINED = {2: "_mm_set_epi64x", 4: "_mm256_set_epi64x", 8: "_mm512_set_epi64"}
 
 
 class _C(WithIntrinsics):
-    """How C writes what a kernel is made of."""
+    """The C syntax of a kernel."""
 
     NAME = "C"
     WORD = "uint64_t"
@@ -87,7 +87,7 @@ class _C(WithIntrinsics):
         )
 
     def switch(self, index: str, bodies: Sequence[Sequence[str]], *, falls: bool) -> Iterator[str]:
-        """C has a switch that falls through; the last body takes every other number, so that nothing is undefined."""
+        """Yield a C switch. The last body is the default, so that no index is undefined."""
         yield f"switch ({index}) {{"
         for number, lines in enumerate(bodies):
             last = number == len(bodies) - 1
@@ -102,7 +102,7 @@ def _cast(type_name: str, value: str) -> str:
 
 
 def function(kernel: Kernel, name: str, linkage: str = "static inline ") -> str:
-    """The kernel as one function of that name."""
+    """Return the kernel as one function with this name."""
     lines = [*(f"(void){parameter};" for parameter in unused(kernel)), *body(kernel, _C())]
     head = f"{linkage}{prototype(kernel, name)} {{"
     text = "\n".join(folded(filter(None, (attribute(kernel), head, *indented(lines), "}"))))
@@ -110,18 +110,18 @@ def function(kernel: Kernel, name: str, linkage: str = "static inline ") -> str:
 
 
 def attribute(kernel: Kernel) -> str:
-    """What a function of the kernel says in front of it; nothing on plain x86-64."""
+    """Return the target attribute of a kernel's function; empty for plain x86-64."""
     needed = feature_names(kernel.target, {"bmi1": "bmi"})
     return f'{kernel.prefix.upper()}_TARGET("{",".join(needed)}")' if needed else ""
 
 
 def prefixed(text: str, prefix: str) -> str:
-    """Our own code, its functions' and macros' names beginning otherwise."""
+    """Replace the prefix in the names of functions and macros."""
     return re.sub(r"\bsetwise_", f"{prefix}_", re.sub(r"\bSETWISE_", f"{prefix.upper()}_", text))
 
 
 def unit(functions: Mapping[str, Kernel]) -> str:
-    """A translation unit with external functions of these names, in the platform's convention."""
+    """Return a translation unit of external functions with these names, in the platform's convention."""
     parts = [HEAD, '#if defined(__cplusplus)\nextern "C" {\n#endif']
     for name, kernel in functions.items():
         declared = (attribute(kernel), f"{prototype(kernel, name)};")

@@ -1,4 +1,4 @@
-"""The header that inlines: every kernel as a function, and a function a routine that takes the best of them."""
+"""The inline C header: every kernel as a function, and a function per routine that chooses the best."""
 
 from __future__ import annotations
 
@@ -96,17 +96,20 @@ static inline unsigned setwise_sets(void) {
 
 
 def files(order: Order) -> dict[str, bytes]:
-    """The header's name and its bytes."""
+    """Return the header's file name and content."""
     return {f"{_stem(order)}.h": header(order).encode("ascii")}
 
 
 def _stem(order: Order) -> str:
-    """The header's name without its ending: one of an object's may lie beside it."""
+    """Return the header's file name without extension. It differs from the header of object files."""
     return order.name or f"{order.prefix}_inline"
 
 
 def header(order: Order) -> str:
-    """The header: C11 and C++17, for GCC, Clang and MSVC; off x86-64 what needs nothing else is still there."""
+    """Return the header for C11 and C++17, GCC, Clang and MSVC.
+
+    On other processors than x86-64 the functions in plain C remain.
+    """
     offered, prefix = choices(order.kernels), order.prefix
     defined = guard(order, _stem(order))
     parts = [
@@ -151,7 +154,7 @@ def _comment(lines: Sequence[str], *, documents: bool = False) -> str:
 
 
 def _sets(targets: Sequence[Target], dispatch: bool) -> Iterator[str]:
-    """What tells which instruction sets may be used."""
+    """Yield the definitions from which `setwise_sets()` finds the usable instruction sets."""
     names = list(map(constant_name, targets))
     if any("avx" in target.features for target in targets):
         yield _ALIGNS
@@ -189,7 +192,7 @@ def _compiler_macro(target: Target) -> str:
 
 
 def _sets_of(targets: Sequence[Target]) -> str:
-    """Functions of what CPUID and XGETBV say."""
+    """Return functions from the results of CPUID and XGETBV to instruction sets."""
     lines = [
         "/* The instruction sets that leaves 1 and 7 of CPUID promise where the system saves those registers. */",
         "static inline unsigned setwise_sets_of(const uint32_t leaf1[4], const uint32_t leaf7[4], uint64_t state) {",
@@ -225,14 +228,14 @@ def _sets_of(targets: Sequence[Target]) -> str:
 
 
 def _choice(choice: Choice) -> str:
-    """The function that takes the best kernel, and what it says of itself."""
+    """Return the function that calls the best kernel, with its comment."""
     plain = choice.kernels[-1]
     remark = _comment([*documentation(choice), f"Usage: {usage(plain, choice.name)}"], documents=True)
     return f"{remark}\n{prefixed(_branching(choice), plain.prefix)}"
 
 
 def _branching(choice: Choice) -> str:
-    """The function that asks which kernel is the best each time."""
+    """Return the function that chooses the best kernel at each call."""
     *better, plain = choice.kernels
     arguments = ", ".join(parameter.name for parameter in plain.routine.contract.parameters)
     call = "return {}({});" if returns(plain) else "{{ {}({}); return; }}"
@@ -249,8 +252,7 @@ def _branching(choice: Choice) -> str:
 
 
 def _namespace(order: Order, offered: Sequence[Choice]) -> str:
-    """What C++ may call by a shorter name: all functions, in a namespace."""
-
+    """Return a C++ namespace with all functions by their names without a prefix."""
     lines = [_guarded(each, f"static constexpr auto &{bare_symbol(each)} = {symbol(each)};") for each in order.kernels]
     lines += [f"static constexpr auto &{choice.bare} = {choice.name};" for choice in offered]
     return "\n".join(

@@ -1,4 +1,4 @@
-"""Which of several kernels of one routine a program takes: the newest that its compiler, or its processor, allows."""
+"""The choice among several kernels of a routine: the newest that the compiler or the processor allows."""
 
 from __future__ import annotations
 
@@ -17,29 +17,32 @@ from setwise.codegen.targets import TARGETS
 from setwise.codegen.targets.table import Target
 
 BITS: Mapping[str, int] = {name: 1 << at for at, name in enumerate(TARGETS)}
-"""A bit for each instruction set; plain x86-64 has bit 0, which is always set."""
+"""A bit for each instruction set. Plain x86-64 has bit 0, which is always set."""
 
 LEAVES = (1, 7)
-"""The leaves of CPUID that tell features."""
+"""The CPUID leaves with feature bits."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A function that stands for several kernels, the one to prefer first, x86-64 last; `bare` is without a prefix."""
+    """A function that chooses one of several kernels, preferred ones first and x86-64 last.
+
+    `bare` is its name without the prefix.
+    """
 
     bare: str
     kernels: tuple[Kernel, ...]
 
     @property
     def name(self) -> str:
-        """As it is called where names have prefixes."""
+        """The name of the function in languages without namespaces."""
         return f"{self.kernels[-1].prefix}_{self.bare}"
 
 
 def choices(kernels: Iterable[Kernel]) -> tuple[Choice, ...]:
-    """A choice for every routine that comes for plain x86-64 too; kernels that take vectors stand for themselves.
+    """Return a choice for every routine with a kernel for plain x86-64, without kernels that take vectors.
 
-    Of several kernels for one instruction set the first is taken.
+    The first of several kernels for one instruction set is used.
     """
     by_name: dict[str, dict[str, Kernel]] = {}
     for kernel in kernels:
@@ -53,27 +56,27 @@ def choices(kernels: Iterable[Kernel]) -> tuple[Choice, ...]:
 
 
 def chosen_sets(offered: Iterable[Choice]) -> tuple[Target, ...]:
-    """The instruction sets beyond x86-64 that some choice asks for, oldest first."""
+    """Return the instruction sets beyond x86-64 of these choices, oldest first."""
     named = {kernel.target.name for choice in offered for kernel in choice.kernels}
     return tuple(target for name, target in TARGETS.items() if name in named and name != "x86-64")
 
 
 @dataclass(frozen=True, slots=True)
 class CpuidRequirement:
-    """What CPUID must say for an instruction set: bits by leaf and register (0 eax to 3 edx), and bits of XCR0."""
+    """The CPUID bits that an instruction set needs, by leaf and register (0 eax to 3 edx), and the XCR0 bits."""
 
     bits: Mapping[tuple[int, int], int]
     state: int
 
     @property
     def tests(self) -> tuple[tuple[str, str], ...]:
-        """Words as C and Rust write them, and for each a mask of the bits that must be set."""
+        """The C and Rust names of the tested words, each with the mask of bits that must be set."""
         leaves = [(f"leaf{leaf}[{register}]", f"0x{mask:08x}") for (leaf, register), mask in sorted(self.bits.items())]
         return (*leaves, ("state", f"0x{self.state:02x}")) if self.state else tuple(leaves)
 
 
 def requirement(target: Target) -> CpuidRequirement:
-    """What a processor and its system must have for the target.
+    """Return the CPUID requirement of a target on processor and operating system.
 
     >>> from setwise.codegen.targets.general import BMI2
     >>> requirement(BMI2)
@@ -91,7 +94,7 @@ def requirement(target: Target) -> CpuidRequirement:
 
 
 def constant_name(target: Target) -> str:
-    """The name of the target's bit.
+    """Return the constant name of the target's bit.
 
     >>> from setwise.codegen.targets.general import X86_64
     >>> constant_name(X86_64)
@@ -104,23 +107,23 @@ OURS = "The instructions are setwise's choice, the registers your compiler's."
 
 
 def boards(kernels: Iterable[Kernel]) -> str:
-    """What boards are; where numberings of squares differ, the functions of an unusual one say so themselves."""
+    """Return a sentence on boards and their numbering. Functions with a different numbering mention it themselves."""
     first, *others = {kernel.routine.contract.numbering for kernel in kernels}
     bits = f"{LITTLE_ENDIAN.bits}, unless a function says otherwise" if others else first.bits
     return f"Boards are 64-bit sets of squares: {bits}."
 
 
 def chooser(dispatch: bool, flags: str) -> str:
-    """Who chooses: the processor, or the compiler by its flags."""
+    """Return the basis of the choice: CPUID at run time, or the compiler's flags."""
     return "what CPUID says, once" if dispatch else f"what the compiler is told ({flags})"
 
 
 _WIDTH = 112
-"""So long is a line of a comment at most, its signs left out."""
+"""The maximum width of a comment line, without comment signs."""
 
 
 def documentation(choice: Choice) -> list[str]:
-    """What the function does, what its numbers stand for, and what it requires."""
+    """Return the description, the meaning of numbers and the requirements of a choice as comment lines."""
     routine = choice.kernels[-1].routine
     required = [f"Requires {requirement}." for requirement in routine.contract.required]
     numbers = [f"{title[:1].upper()}{title[1:]}: {text}." for title, text in routine.contract.numbers]
@@ -130,9 +133,10 @@ def documentation(choice: Choice) -> list[str]:
 
 
 def usage(contract: Contract, name: str, let: str, written: str) -> str:
-    """A line that calls the function, in languages with slices that give several results at once.
+    """Return a line that calls the function, in languages with slices and arrays as results.
 
-    `let` declares what comes back, `written` stands before a slice that is written to, and before others less `mut`.
+    `let` is the keyword that declares a result. `written` precedes a slice that is written; without `mut` it precedes
+    one that is read.
     """
     if contract.elements:
         *inputs, result = [p.name for p in contract.parameters if p.kind == "boards"]

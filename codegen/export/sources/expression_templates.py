@@ -1,4 +1,4 @@
-"""How C, Rust and Zig write each operation."""
+"""The text of each operation in C, Rust and Zig."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from types import MappingProxyType
 
 
 def _same(text: str, **others: str) -> dict[str, str]:
-    """The text of C, and of the other languages where they do not say otherwise."""
+    """Return the C text for all languages except those given separately."""
     return {"C": text, "Rust": text, "Zig": text, **others}
 
 
 def _by_register(sign: str) -> dict[str, str]:
-    """A shift by a count that is known only when the code runs: of it the low six bits count."""
+    """Return a shift by a count that is known at run time, modulo 64."""
     return _same(f"{{a}} {sign} ({{b}} & 63)", Zig=f"@as(u64, {{a}}) {sign} @as(u6, @truncate({{b}}))")
 
 
 def _of_bmi2(name: str) -> dict[str, str]:
-    """A call, or in Zig, which has none, the instruction."""
+    """Return a call of an intrinsic; in Zig, which has none, inline assembly."""
     operands = '[result] "=r" (-> u64), : [bits] "r" ({a}), [mask] "r" ({b})'
     return {
         "C": f"_{name}_u64({{a}}, {{b}})",
@@ -27,10 +27,10 @@ def _of_bmi2(name: str) -> dict[str, str]:
 
 
 _BYTES_OF = "@as(@Vector({{bytes}}, u8), @bitCast({{{}}}))".format
-# Of loose shifts nobody looks at what wraps round: a rotate is one instruction that leaves its argument alone.
+# The wrapped bits of a loose shift are not demanded, and a rotate is one non-destructive instruction.
 _ROTATED = _same("{a} << {n} | {a} >> {m}", Rust="u64::rotate_left({a}, {n})", Zig="({a} << {n}) | ({a} >> {m})")
 _BACK = _same("{a} >> {n} | {a} << {m}", Rust="u64::rotate_right({a}, {n})", Zig="({a} << {m}) | ({a} >> {n})")
-# For this every compiler of C has a name of its own, but most know it when they see it.
+# Each C compiler has its own byte swap, but most recognize this expression.
 _FLIPPED = " | ".join(
     f"({{a}} {'<<' if to > 3 else '>>'} {abs(16 * to - 56)} & {0xFF << 8 * to:#x})" for to in reversed(range(8))
 )
@@ -72,7 +72,7 @@ EXPRESSIONS: Mapping[str, Mapping[str, str]] = MappingProxyType(
         "as-wide": {"call4": "castsi128_si256 a", "call8": "castsi128_si512 a"},
         "extended": {
             "Zig": "@shuffle(u64, {a}, @as(@Vector(1, u64), .{{0}}), [8]i32{{ 0, 1, 2, 3, -1, -1, -1, -1 }})",
-            "call8": "inserti64x4 zero a 0",  # rustc knows it where it does not know the extension
+            "call8": "inserti64x4 zero a 0",  # an intrinsic that older rustc versions know, unlike a cast
         },
         "low-half": {"call4": "castsi256_si128 a", "call8": "castsi512_si256 a"},
         "high-half": {
@@ -101,10 +101,10 @@ EXPRESSIONS: Mapping[str, Mapping[str, str]] = MappingProxyType(
         "from-mask": {"C": "{a}", "Rust": "{a}"},
     }
 )
-"""By operation and language the expression, a template.
+"""The expression of each operation by language, as a template.
 
-{a} and {b} are the arguments, {n} the count, {m} is 64 - n. `call` is an intrinsic of C and Rust, its name behind _mm_,
-_mm256_ or _mm512_ ({s} is si128 and so on), and behind that a word for each operand: a b c, arguments; a64, an argument
-in a general register as a signed number; zero, zeros in all lanes; n, the count, truth table or lane selection; 1, this
-number. call4 is the intrinsic for 4 lanes, call_each the one for a count a lane.
+{a} and {b} are the arguments, {n} the count, {m} is 64 - n. `call` is an intrinsic of C and Rust: its name without
+_mm_, _mm256_ or _mm512_ ({s} is si128 and so on), then a word per operand. The words are a, b and c for arguments; a64
+for an argument in a general register as a signed number; zero for a zero vector; n for the count, truth table or lane
+selection; a literal number. call4 is the intrinsic for 4 lanes, call_each the one for per-lane counts.
 """

@@ -1,4 +1,4 @@
-"""The intrinsics of C and Rust, which go by the same names: `call` in EXPRESSIONS.
+"""Intrinsics of C and Rust, which share their names: `call` in EXPRESSIONS.
 
 Sources: Intel Intrinsics Guide; Rust's core::arch::x86_64.
 """
@@ -20,7 +20,7 @@ BITS = {2: "128", 4: "256", 8: "512"}
 
 
 def named(template: str, lanes: int) -> str:
-    """The intrinsic's name for so many lanes.
+    """Return the name of an intrinsic for this many lanes.
 
     >>> named(LOAD, 4)
     '_mm256_loadu_si256'
@@ -30,14 +30,14 @@ def named(template: str, lanes: int) -> str:
 
 
 class WithIntrinsics(Language):
-    """A language that has the intrinsics for vectors."""
+    """A language with intrinsics for vectors."""
 
     SIGNED: ClassVar[str]
     UNSIGNED: ClassVar[str]
-    """A 64-bit number as a signed one, and back."""
+    """Templates that convert a 64-bit number to a signed one, and back."""
 
     def on_vectors(self, value: Value, operands: Sequence[str]) -> str:
-        """The call of an intrinsic; Unsaid if there is none."""
+        """Return the call of an intrinsic. Raise Unsaid if there is none."""
         said, lanes = EXPRESSIONS.get(value.op, {}), max(value.lanes, *(arg.lanes for arg in value.args))
         each = value.operation.left and len(value.args) > 1
         text = said.get("call_each" if each else f"call{lanes}") or said.get("call")
@@ -53,10 +53,10 @@ class WithIntrinsics(Language):
         return self.UNSIGNED.format(made) if value.lanes == 1 else made
 
     def call(self, name: str, arguments: Sequence[str], immediates: Sequence[str]) -> str:
-        """The expression of a call."""
+        """Return the expression of a call."""
         raise NotImplementedError
 
 
 def feature_names(target: Target, names: Mapping[str, str]) -> Sequence[str]:
-    """The target's features beyond plain x86-64, by a language's names for those that it calls otherwise."""
+    """Return the target's features beyond plain x86-64, with `names` for those that a language names differently."""
     return [names.get(feature, feature) for feature in sorted(target.features - {"x86-64"})]

@@ -1,4 +1,4 @@
-"""JavaScript: a module of functions on BigInts, for pages that show boards; kernels without vectors alone."""
+"""JavaScript source: a module of functions on BigInts, for web pages with boards. Scalar kernels only."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NUMBER = re.compile(r"(?<![\w{])(0x[0-9a-fA-F]+|\d+)(?![\w}])")
 
 
 class _JavaScript(Language):
-    """How JavaScript writes what a kernel is made of: as C does, of numbers without a width that are cut to 64 bits."""
+    """The JavaScript syntax of a kernel: that of C, with BigInts truncated to 64 bits."""
 
     NAME = "JavaScript"
     WORD = "bigint"
@@ -29,7 +29,7 @@ class _JavaScript(Language):
     WHEN = "if ({}) {{"
 
     def general(self, value: Value, operands: Sequence[str]) -> str:
-        """The text of C, its numbers BigInts and all that may leave 64 bits cut."""
+        """Return the C expression with BigInt literals, truncated if it may exceed 64 bits."""
         text = EXPRESSIONS.get(value.op, {}).get("C", "_")
         if "_" in text:
             raise Unsaid(f"JavaScript has no expression for '{value.op}'")
@@ -49,7 +49,7 @@ class _JavaScript(Language):
         return f"{pointer}[{index}] = {boards};"
 
     def table(self, name: str, numbers: Sequence[int], size: int) -> Iterator[str]:
-        """Numbers of 64 bits are BigInts as they stand: there is no other number that holds them."""
+        """Yield a table; 64-bit entries are BigInt literals, since plain numbers cannot hold them."""
         for line in super().table(name, numbers, size):
             yield re.sub(r"(0x\w+),", r"\1n,", line)
 
@@ -63,7 +63,7 @@ class _JavaScript(Language):
 
 
 def files(order: Order) -> dict[str, bytes]:
-    """The file's name and its bytes; ValueError for instruction sets, of which JavaScript has none."""
+    """Return the file's name and content. Raise ValueError for an instruction set other than x86-64."""
     for kernel in order.kernels:
         if kernel.target.name != "x86-64":
             raise ValueError(

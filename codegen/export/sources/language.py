@@ -1,4 +1,4 @@
-"""How a language writes what a kernel is made of: a table of templates, and a method where no template says it."""
+"""The base of all source languages: templates, and methods for constructs without a template."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ INDENT = "    "
 
 
 class Unsaid(ValueError):
-    """A language has no words for an operation; the message names both."""
+    """An operation that the language cannot express. The message names both."""
 
 
 class Language:
-    """One language: its templates, and what is alike in all of them."""
+    """A source language: its templates, and the constructs that all languages share."""
 
     NAME: ClassVar[str]
     WORD: ClassVar[str]
@@ -25,33 +25,34 @@ class Language:
     NUMBER: ClassVar[str] = "{}"
     CONSTANT: ClassVar[str]
     VARIABLE: ClassVar[str]
-    """Declarations: {name}, {type}, {text}."""
+    """Declarations, with {name}, {type} and {text}."""
     TABLE: ClassVar[tuple[str, str]]
-    """Around a table's rows: {name}, {constant} (the name in capitals), {bits} of an integer, {length}."""
+    """The lines around a table's rows, with {name}, {constant} (the upper-case name), {bits} of an entry and
+    {length}."""
     LOOP: ClassVar[str]
     LEAVE: ClassVar[tuple[str, ...]]
-    """The end of a loop if a condition holds."""
+    """The last lines of a loop body, with the exit condition."""
     WHEN: ClassVar[str]
     RETURN: ClassVar[str] = "return {};"
     SWITCH: ClassVar[str]
     OTHERS: ClassVar[str]
-    """Every number that has no body of its own."""
+    """The label of the default arm of a switch."""
     ARM_END: ClassVar[str] = "}"
     IS_FIRST: ClassVar[str] = "{} <= 0"
-    """Whether an index is that of the first body."""
+    """The test for the index of the first body."""
 
     def number(self, value: int) -> str:
-        """A 64-bit number."""
+        """Return the text of a 64-bit number."""
         return self.NUMBER.format(numeral(value))
 
     def type_of(self, lanes: int) -> str:
-        """The type of so many boards."""
+        """Return the type of a vector with this many boards."""
         return VECTORS.get(lanes, self.WORD)
 
     def operation(self, value: Value, operands: Sequence[str]) -> str:
-        """The expression of an operation on operands that are names or numbers; for a write the whole statement.
+        """Return the expression of an operation on operands; the whole statement for a write.
 
-        Unsaid for one that the language does not have.
+        Raise Unsaid if the language cannot express the operation.
         """
         match value.op:
             case "load" | "place":
@@ -71,12 +72,12 @@ class Language:
         return self.on_vectors(value, operands)
 
     def index(self, value: Value, index: str) -> str:
-        """Where in its array a board lies."""
+        """Return the index of a board in its array."""
         at = value.count // 8
         return f"({index} {'+' if at > 0 else '-'} {abs(at)})" if at else index
 
     def general(self, value: Value, operands: Sequence[str]) -> str:
-        """An operation by its template."""
+        """Return the expression of an operation from its template."""
         a, b = (*operands, "")[:2]
         counts = value.attr if isinstance(value.attr, tuple) else (0,)
         n, m = (self.count(value.lanes, each) for each in (counts, tuple(-count % 64 for count in counts)))
@@ -85,31 +86,31 @@ class Language:
         return EXPRESSIONS[value.op][self.NAME].format(a=a, b=b, n=n, m=m, bytes=8 * value.lanes)
 
     def count(self, lanes: int, counts: tuple[int, ...]) -> str:
-        """How far each lane is shifted."""
+        """Return the shift count of each lane."""
         return str(counts[0])
 
     def on_vectors(self, value: Value, operands: Sequence[str]) -> str:
-        """An operation that has to do with several lanes."""
+        """Return the expression of an operation on vectors."""
         raise NotImplementedError
 
     def vector(self, lanes: tuple[int, ...]) -> str:
-        """The expression of a constant with a number a lane."""
+        """Return the expression of a vector constant."""
         raise NotImplementedError
 
     def load(self, pointer: str, index: str, lanes: int) -> str:
-        """Boards of an array."""
+        """Return the expression that loads boards from an array."""
         raise NotImplementedError
 
     def store(self, pointer: str, index: str, boards: str, lanes: int) -> str:
-        """The statement that writes boards to an array."""
+        """Return the statement that stores boards to an array."""
         raise NotImplementedError
 
     def store_result(self, pointer: str, index: int, boards: str, lanes: int) -> str:
-        """The statement that writes boards to the results."""
+        """Return the statement that stores boards to the results."""
         return self.store(pointer, str(index), boards, lanes)
 
     def table(self, name: str, numbers: Sequence[int], size: int) -> Iterator[str]:
-        """Lines that declare a read-only table of integers of `size` bytes."""
+        """Yield lines that declare a read-only table of integers of `size` bytes."""
         head, end = self.TABLE
         yield head.format(name=name, constant=name.upper(), bits=8 * size, length=len(numbers))
         width = min(16, 32 // size)
@@ -118,33 +119,36 @@ class Language:
         yield end
 
     def entry(self, name: str, index: str, size: int) -> str:
-        """An entry of a table as a 64-bit number."""
+        """Return the expression of a table entry as a 64-bit number."""
         return f"{name}[{index}]"
 
     def declaration(self, name: str, lanes: int, text: str, *, carried: bool = False) -> str:
-        """A name for a value; one that is carried changes later."""
+        """Return the declaration of a value; a carried value is a variable."""
         return (self.VARIABLE if carried else self.CONSTANT).format(name=name, type=self.type_of(lanes), text=text)
 
     def assignment(self, name: str, text: str) -> str:
-        """A carried value gets its next one."""
+        """Return the assignment of the next value to a carried variable."""
         return f"{name} = {text};"
 
     def condition(self, condition: Condition, text: str, *, holds: bool) -> str:
-        """The condition on a value, or its opposite."""
+        """Return the expression of a condition, or of its negation."""
         if condition.kind == "nonzero":
             return f"{text} {'!=' if holds else '=='} 0"
         return f"{text} {'<' if (condition.kind == 'below') == holds else '>='} {self.number(condition.bound)}"
 
     def loop(self, body: Sequence[str], leave: str) -> Iterator[str]:
-        """The body again and again, until the condition `leave` holds at its end."""
+        """Yield a loop that ends if `leave` holds after the body."""
         yield from (self.LOOP, *indented([*body, *(line.format(leave) for line in self.LEAVE)]), "}")
 
     def when(self, condition: str, body: Sequence[str]) -> Iterator[str]:
-        """The body if the condition holds."""
+        """Yield a conditional body."""
         yield from (self.WHEN.format(condition), *indented(body), "}")
 
     def switch(self, index: str, bodies: Sequence[Sequence[str]], *, falls: bool) -> Iterator[str]:
-        """One of the bodies, with `falls` those after it too; the last one takes every other number."""
+        """Yield a switch over bodies; with `falls` the selected body continues into the next.
+
+        The last body is the default.
+        """
         *firsts, last = bodies
         if falls:
             for number, body in enumerate(firsts):
@@ -158,12 +162,12 @@ class Language:
 
 
 def indented(lines: Iterable[str]) -> list[str]:
-    """The lines, a step further in."""
+    """Return the lines, indented by one step."""
     return [INDENT + line if line else line for line in lines]
 
 
 def numeral(value: int) -> str:
-    """A number as all languages write it: small ones in decimal, boards in sixteen digits.
+    """Return a number as all languages write it: decimal below 100, boards with sixteen hexadecimal digits.
 
     >>> numeral(63), numeral(0x2_0202), numeral(0xFF00_0000_0000_0000)
     ('63', '0x20202', '0xff00000000000000')
@@ -174,7 +178,7 @@ def numeral(value: int) -> str:
 
 
 def folded(lines: Iterable[str], width: int = 120) -> Iterator[str]:
-    """The lines, those that are too long broken behind commas."""
+    """Yield the lines, with long ones broken after commas."""
     for line in lines:
         rest, lead = line, line[: len(line) - len(line.lstrip())] + INDENT
         while len(rest) > width and (at := rest.rfind(", ", len(lead), width)) > 0:
@@ -184,5 +188,5 @@ def folded(lines: Iterable[str], width: int = 120) -> Iterator[str]:
 
 
 def commented(lines: Iterable[str], mark: str = "//") -> list[str]:
-    """The lines as comments, each behind a mark."""
+    """Return the lines as comments after a mark."""
     return [f"{mark} {line}".rstrip() for line in lines]

@@ -1,4 +1,4 @@
-"""Three-input logic as an expression of and, or, xor and not, for languages that have no instruction for it."""
+"""Three-input logic as expressions of and, or, xor and not, for languages without such an instruction."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _INPUTS = {0xF0: "a", 0xCC: "b", 0xAA: "c"}
 
 
 def expression(truth: int) -> str:
-    """A short expression of a, b and c with that truth table; every operation in brackets.
+    """Return a short, fully parenthesized expression of a, b and c with this truth table.
 
     >>> expression(0xF8), expression(0xE4), expression(0x10)
     ('(a | (b & c))', '(b ^ (c & (a ^ b)))', '(a & ~(b | c))')
@@ -20,7 +20,7 @@ def expression(truth: int) -> str:
 
 @cache
 def _expressions() -> Mapping[int, str]:
-    """An expression for each of the 256 truth tables, found in the order of their number of operations."""
+    """Return an expression for each of the 256 truth tables, found by increasing number of operations."""
     expressions = dict(_INPUTS)
     levels: list[dict[int, str]] = [dict(_INPUTS)]
     while len(expressions) < 256:

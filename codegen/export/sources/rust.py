@@ -1,4 +1,4 @@
-"""Rust: functions of core::arch's intrinsics and plain expressions, for a module of any crate, no_std too."""
+"""Rust source: functions of core::arch's intrinsics and plain expressions, for a module of any crate, also no_std."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from setwise.codegen.ir.routine import Parameter
 from setwise.codegen.kernel import Kernel
 
 ALLOWED = "#[allow(dead_code, unused_assignments, unsafe_op_in_unsafe_fn, clippy::too_many_arguments)]"
-"""Nobody calls all functions; carried values end unread; the bodies of unsafe functions are unsafe as a whole."""
+"""Not every function is called, last carried values are never read, and unsafe functions have unsafe bodies."""
 
 
 class _Rust(WithIntrinsics):
-    """How Rust writes what a kernel is made of."""
+    """The Rust syntax of a kernel."""
 
     NAME = "Rust"
     WORD = "u64"
@@ -51,14 +51,14 @@ class _Rust(WithIntrinsics):
         return f"*{place} = {boards};" if lanes == 1 else f"{named(STORE, lanes)}({place}.cast(), {boards});"
 
     def store_result(self, pointer: str, index: int, boards: str, lanes: int) -> str:
-        """Boards written to the results, which are an array of the function's own."""
+        """Return the statement that stores boards to the function's own array of results."""
         if lanes == 1:
             return f"results[{index}] = {boards};"
         return f"{named(STORE, lanes)}(results[{index}..].as_mut_ptr().cast(), {boards});"
 
 
 def function(kernel: Kernel) -> str:
-    """The kernel as an unsafe function; several results are an array, arrays are pointers and their length."""
+    """Return the kernel as an unsafe function. Several results are an array; arrays are pointers and a length."""
     count = len(kernel.routine.contract.results) * boards_a_call(kernel)
     lines = body(kernel, _Rust())
     if not returns(kernel) and not kernel.routine.contract.elements:
@@ -72,14 +72,14 @@ def function(kernel: Kernel) -> str:
 
 
 def attributes(kernel: Kernel) -> list[str]:
-    """What stands in front of a kernel's function."""
+    """Return the attributes of a kernel's function."""
     needed = feature_names(kernel.target, {})
     lines = ['#[cfg(target_arch = "x86_64")]', f'#[target_feature(enable = "{",".join(needed)}")]'] if needed else []
     return [*lines, "#[inline]", ALLOWED]
 
 
 def name_of(kernel: Kernel) -> str:
-    """The kernel's function: its symbol as Rust writes names, and without its prefix, which the module says.
+    """Return the name of the kernel's function: its lower-case symbol without the prefix.
 
     >>> from setwise.codegen.catalogue import find
     >>> from setwise.codegen.lower import lower
@@ -90,14 +90,14 @@ def name_of(kernel: Kernel) -> str:
 
 
 def signature(kernel: Kernel) -> str:
-    """Parameters and result of the kernel's function."""
+    """Return the parameters and the result type of the kernel's function."""
     contract = kernel.routine.contract
     given = ", ".join(f"{p.name}: {_type(kernel, p)}" for p in contract.parameters if p.kind != "results")
     return f"({given}){result(kernel)}"
 
 
 def result(kernel: Kernel) -> str:
-    """What the function gives, with its arrow."""
+    """Return the result type of the function with its arrow."""
     contract = kernel.routine.contract
     if contract.elements:
         return ""
@@ -119,7 +119,7 @@ def _vector(lanes: int) -> str:
 
 
 def unit(functions: Mapping[str, Kernel]) -> str:
-    """Source of a library with functions of these names that C can call, in the platform's convention."""
+    """Return a library of functions with these names that C can call, in the platform's convention."""
     parts = ["#![allow(improper_ctypes_definitions)]"]
     for name, kernel in functions.items():
         parts += [function(kernel), _called_from_c(kernel, name)]

@@ -1,4 +1,4 @@
-"""The Rust module: every kernel as an unsafe function, and a safe function a routine that takes the best of them."""
+"""The Rust module: every kernel as an unsafe function, and a safe function per routine that chooses the best."""
 
 from __future__ import annotations
 
@@ -82,12 +82,12 @@ unsafe fn saved_state() -> u64 {{
 
 
 def files(order: Order) -> dict[str, bytes]:
-    """The module's name and its bytes."""
+    """Return the module's file name and content."""
     return {f"{order.called}.rs": module(order).encode("ascii")}
 
 
 def module(order: Order) -> str:
-    """The module, for any edition from 2018 on."""
+    """Return the module's text, for any edition from 2018 on."""
     offered = choices(order.kernels)
     parts = [_introduction(order), *(_documented(kernel, order) for kernel in order.kernels)]
     if offered:
@@ -131,7 +131,7 @@ def _safety(kernel: Kernel) -> list[str]:
 
 
 def _sets(targets: Sequence[Target], dispatch: bool) -> Iterator[str]:
-    """What tells which instruction sets may be used."""
+    """Yield the definitions from which `sets()` finds the usable instruction sets."""
     names = ["X86_64", *(constant_name(target) for target in targets)]
     bits = [1, *(BITS[target.name] for target in targets)]
     constants = [f"#[allow(dead_code)]\nconst {name}: u32 = {bit};" for name, bit in zip(names, bits, strict=True)]
@@ -161,7 +161,7 @@ def _cfg(target: Target) -> str:
 
 
 def _sets_of(targets: Sequence[Target]) -> str:
-    """A function of what CPUID and XGETBV say."""
+    """Return a function from the results of CPUID and XGETBV to instruction sets."""
     lines = ["let mut sets = X86_64;"]
     for target in targets:
         tests = [f"{word} & {mask} == {mask}" for word, mask in requirement(target).tests]
@@ -180,7 +180,7 @@ def _sets_of(targets: Sequence[Target]) -> str:
 
 
 def _branching(choice: Choice, arguments: Sequence[str]) -> list[str]:
-    """A call of the best kernel, asked for each time."""
+    """Return statements that call the best kernel, chosen at each call."""
     *better, plain = choice.kernels
     lines = ["let _sets = sets();"]
     for kernel in better:
@@ -191,7 +191,7 @@ def _branching(choice: Choice, arguments: Sequence[str]) -> list[str]:
 
 
 def _choice(choice: Choice, order: Order) -> str:
-    """The safe function that takes the best kernel."""
+    """Return the safe function that calls the best kernel."""
     plain = choice.kernels[-1]
     contract = plain.routine.contract
     arrays = bool(contract.elements)

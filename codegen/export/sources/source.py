@@ -1,7 +1,7 @@
-"""The walk that all sources share: a kernel's selected operations as statements of a language, registers left open.
+"""Translation of a kernel's selected operations to statements, shared by all languages.
 
-A language says how an operation, a declaration or a branch is written; the walk knows what comes when. Every value
-becomes a constant of its own, every carried value of a region a variable.
+A language formats operations, declarations and branches; this module determines their order. Every value becomes a
+constant, and every value that a region carries becomes a variable. Registers are the compiler's choice.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from setwise.codegen.passes.state import Block, RegionBlock
 from setwise.codegen.targets.table import Refused
 
 _INLINE = ("place", "low-half", "as-wide", "extended")
-"""Operations without an instruction: they are written where they are used."""
+"""Operations without an instruction. They are expanded at each use."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceForm:
-    """A kernel as source sees it: its graph without what only registers and memory ask for, and the tables it reads."""
+    """A kernel's graph without operations that concern only registers and memory, and its tables."""
 
     graph: Graph
     tables: Mapping[str, tuple[tuple[int, ...], int]]
-    """For each name of a table its numbers and their size in bytes."""
+    """The numbers of each table and their size in bytes."""
 
 
 def source_of(kernel: Kernel) -> SourceForm:
-    """The kernel's selected graph in terms of values: constants as such, tables and switches by index.
+    """Return the kernel's selected graph with plain constants, and with tables and switches by index.
 
-    `table` is here the entry number args[0] of the table that attr names, of attr's size.
+    A `table` operation reads entry args[0] of the table named in attr, with entries of the size in attr.
     """
     tables = {
         datum.label: (tuple(n for n in datum.values if isinstance(n, int)), datum.size)
@@ -58,16 +58,16 @@ def source_of(kernel: Kernel) -> SourceForm:
     def region_rule(region: Region) -> Region:
         if region.index is None or not region.addressed:
             return region
-        # The address to jump to is the jump table's, plus the entry found there.
+        # The index is the jump table's address plus the entry at the original index.
         return replace(region, index=region.index.args[1].args[1])
 
     return SourceForm(rewrite(kernel.selected, rule, region_rule), tables)
 
 
 def body(kernel: Kernel, language: Language) -> list[str]:
-    """The lines of a function's body, its parameters by their names in the contract.
+    """Return the statements of a function body. Parameters have their names in the contract.
 
-    Values come in the order that spares our own code moves; it spares most compilers some, too.
+    Statements are in the order of the fewest copies for setwise's code, which also saves copies in most compilers.
     """
     source = source_of(kernel)
     graph = source.graph
@@ -85,7 +85,7 @@ def body(kernel: Kernel, language: Language) -> list[str]:
 
 
 def last_readers(block: Block) -> dict[Value, Value]:
-    """For every value that straight code reads the one that reads it last; what regions read is not among them."""
+    """Return the last reader of each value that only straight-line code reads."""
     last: dict[Value, Value] = {}
     regions: set[Value] = set()
 
@@ -104,7 +104,7 @@ def last_readers(block: Block) -> dict[Value, Value]:
 
 
 def unused(kernel: Kernel) -> tuple[str, ...]:
-    """The names of parameters that the kernel does not look at."""
+    """Return the names of the parameters that the kernel ignores."""
     graph = source_of(kernel).graph
     seen = set(postorder(graph.results))
     named = zip(graph.parameters, kernel.routine.contract.parameters, strict=True)
@@ -112,7 +112,7 @@ def unused(kernel: Kernel) -> tuple[str, ...]:
 
 
 def results_in_order(kernel: Kernel) -> Iterator[tuple[str, str]]:
-    """For what stands over a function: what several results are, in their order."""
+    """Yield a comment entry with the order of several results."""
     results = kernel.routine.contract.results
     if len(results) > 1:
         yield "results", f"{', '.join(results)}, in this order"
@@ -120,7 +120,7 @@ def results_in_order(kernel: Kernel) -> Iterator[tuple[str, str]]:
 
 @dataclass
 class _Walk:
-    """Names given so far, while the blocks are gone through in order."""
+    """A traversal of the blocks in order, with the names of all values so far."""
 
     language: Language
     source: SourceForm
@@ -131,9 +131,9 @@ class _Walk:
     carried: int = 0
 
     def head(self, block: Sequence[str]) -> Iterator[str]:
-        """Declarations of tables and of constants with several lanes.
+        """Yield declarations of tables and of vector constants.
 
-        A language may have written shift counts into the operations; then nothing names them.
+        A vector constant is omitted if no line uses it, since shift counts may be part of operations.
         """
         used = {word for line in block for word in re.findall(r"\bc\d+\b", line)}
         for name, (numbers, size) in self.source.tables.items():
@@ -142,7 +142,7 @@ class _Walk:
             yield self.language.declaration(name, len(lanes), self.language.vector(lanes))
 
     def text(self, value: Value) -> str:
-        """A value as an operand."""
+        """Return a value as an operand."""
         if value.op in _INLINE:
             return self.language.operation(value, [self.text(arg) for arg in value.args])
         if value.constant is None:
@@ -170,7 +170,7 @@ class _Walk:
         yield self.language.declaration(self.names[value], value.lanes, text)
 
     def overwriting(self, value: Value) -> Value:
-        """Three-input logic with its first argument, which the instruction overwrites, one that nobody reads again."""
+        """Return three-input logic with an overwritable first argument: one that is not read afterwards."""
         if value.op != "ternary":
             return value
         return next((v for v in reordered(value) if self.last.get(v.args[0]) is value), value)
@@ -196,7 +196,7 @@ class _Walk:
             self.names[result] = variables[int(result.attr)]
 
     def round(self, region: Region, number: int, block: Block, variables: Sequence[str]) -> list[str]:
-        """One body: its values, then the carried values get their next ones, all at the same time."""
+        """Return the lines of a body, followed by parallel assignments of the next values to the carried variables."""
         phis, nexts = region.phis[number], region.bodies[number]
         self.names.update(zip(phis, variables, strict=True))
         lines = self.block(block)

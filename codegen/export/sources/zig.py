@@ -1,4 +1,4 @@
-"""Zig: plain integers and @Vector; which instructions they become is the compiler's choice."""
+"""Zig source: plain integers and @Vector, which the compiler lowers to instructions of its choice."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ _LANES: Mapping[str, Callable[[Value], Sequence[int]]] = {
     "permute": lambda value: [int(value.attr) >> 2 * lane & 3 for lane in range(4)],
     "blend": lambda value: [lane if int(value.attr) >> 2 * lane & 1 else -1 - lane for lane in range(value.lanes)],
 }
-"""The lanes of the argument that an operation takes; those of a second one are numbered -1, -2 and so on."""
+"""The argument lanes of each lane operation. Lanes of the second argument are numbered -1, -2 and so on."""
 
 _BYTES: Mapping[str, int] = {"interleave": 0, "interleave-high": 8}
-"""The first byte, in each part of 16, of those that an operation takes in turns from two arguments."""
+"""The first byte of each 16-byte group that an interleaving takes from its two arguments."""
 
 
 class _Zig(Language):
-    """How Zig writes what a kernel is made of."""
+    """The Zig syntax of a kernel."""
 
     NAME = "Zig"
     WORD = "u64"
-    # A variable that is never read again, or never changed, is an error in Zig unless its address is taken.
+    # Zig rejects variables that are never read or never changed, unless their address is taken.
     CONSTANT, VARIABLE = "const {name}: {type} = {text};", "var {name}: {type} = {text}; _ = &{name};"
     TABLE = ("const {name} = [{length}]u{bits}{{", "};")
     LOOP, LEAVE = "while (true) {", ("if ({}) break;",)
@@ -81,7 +81,7 @@ class _Zig(Language):
         return f"{_place(pointer, index, lanes)} = {boards};"
 
     def store_result(self, pointer: str, index: int, boards: str, lanes: int) -> str:
-        """Boards written to the results, which are an array of the function's own."""
+        """Return the statement that stores boards to the function's own array of results."""
         return self.store("results", str(index), boards, lanes)
 
 
@@ -103,7 +103,7 @@ def _ternary(value: Value, operands: Sequence[str]) -> str:
 
 
 def function(kernel: Kernel) -> str:
-    """The kernel as a function; several results are an array, arrays are pointers and their length."""
+    """Return the kernel as a function. Several results are an array; arrays are pointers and a length."""
     lines = body(kernel, _Zig())
     contract = kernel.routine.contract
     if not returns(kernel) and not contract.elements:
@@ -114,12 +114,12 @@ def function(kernel: Kernel) -> str:
 
 
 def name_of(kernel: Kernel) -> str:
-    """The kernel's function: its symbol without its prefix, which the file says."""
+    """Return the name of the kernel's function: its symbol without the prefix."""
     return bare_symbol(kernel)
 
 
 def result(kernel: Kernel) -> str:
-    """The type of what the function gives."""
+    """Return the result type of the function."""
     if kernel.routine.contract.elements:
         return "void"
     return _type(boards_a_call(kernel)) if returns(kernel) else _results(kernel)
@@ -146,9 +146,9 @@ def _type(lanes: int) -> str:
 
 
 def unit(functions: Mapping[str, Kernel]) -> str:
-    """Source of a library with functions of these names that C can call.
+    """Return a library of functions with these names that C can call.
 
-    Which registers vectors come in depends on the CPU that is built for: it must have their width.
+    The registers of vectors depend on the target CPU, which must support their width.
     """
     parts = [HEAD]
     for name, kernel in functions.items():

@@ -1,4 +1,4 @@
-"""The Zig file: every kernel as a function, and a function a routine that takes the best for the CPU built for."""
+"""The Zig file: every kernel as a function, and a function per routine that chooses the best for the target CPU."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ fn has(comptime wanted: []const std.Target.x86.Feature) bool {
 
 
 def files(order: Order) -> dict[str, bytes]:
-    """The file's name and its bytes."""
+    """Return the file's name and content."""
     if order.dispatch:
         raise ValueError("--dispatch is for C and Rust: Zig builds a function for one CPU, which -mcpu names")
     return {f"{order.called}.zig": module(order).encode("ascii")}
 
 
 def module(order: Order) -> str:
-    """The file, to be imported."""
+    """Return the text of the file."""
     offered = choices(order.kernels)
     functions = {*map(name_of, order.kernels), *(choice.bare for choice in offered)}
     for kernel in order.kernels:

@@ -173,9 +173,9 @@ def test_one_command_fills_a_folder_for_every_processor(tmp_path: Path, capsys: 
         (("exploding.rook", "--format", "elf", "--isa", "avx2"), "is not available for avx2"),
         ((SOUTH, "--format", "go", "--endbr64"), "go has no endbr64"),
         ((SOUTH,), "--format"),
-        ((SOUTH, "--format", "c", "--prefix", "a__b"), "'a__b' cannot begin names in C: use up to 64 letters"),
-        ((SOUTH, "--format", "c", "--prefix", "x" * 65), "cannot begin names in C"),
-        ((SOUTH, "--format", "go", "--name", "../x"), "'../x' cannot begin names"),
+        ((SOUTH, "--format", "c", "--prefix", "a__b"), "'a__b' is not a valid C name: use up to 64 letters"),
+        ((SOUTH, "--format", "c", "--prefix", "x" * 65), "is not a valid C name"),
+        ((SOUTH, "--format", "go", "--name", "../x"), "'../x' is not a valid C name"),
         ((SOUTH, "--format", "rust", "--name", "mod"), "'mod' is a word that a language"),
         ((SOUTH, "--format", "elf", "-o", ""), "-o/--output: '' is not a file name: give a name"),
         ((SOUTH, "--format", "elf", "-o", "-"), "-o/--output: '-' is not a file name: give a name"),
@@ -189,7 +189,7 @@ def test_bad_usage_is_one_line(arguments: tuple[str, ...], said: str, tmp_path: 
 def test_an_existing_file_is_kept_unless_forced(tmp_path: Path, capsys: Capture) -> None:
     export(tmp_path, SOUTH, "--format", "elf")
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    assert "is there already: give --force" in complaint(
+    assert "already holds an export: give --force" in complaint(
         capsys, "export", SOUTH, "--format", "elf", "--endbr64", "-o", str(tmp_path)
     )
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before

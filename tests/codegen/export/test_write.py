@@ -40,7 +40,7 @@ def test_an_empty_directory_is_taken_with_its_rights(tmp_path: Path) -> None:
 @pytest.mark.parametrize("force", [False, True])
 def test_what_no_export_wrote_is_kept(force: bool, tmp_path: Path) -> None:
     (tmp_path / "two.s").write_bytes(b"mine\n")
-    with pytest.raises(NotWritten, match=r"holds 'two\.s', not written by an export: give a new directory"):
+    with pytest.raises(NotWritten, match=r"holds 'two\.s', which no export wrote: give a new directory"):
         write(tmp_path, FILES, force)
     (tmp_path / "mine").write_bytes(b"mine\n")
     with pytest.raises(NotWritten, match=r"holds 'mine', not written"):
@@ -51,7 +51,7 @@ def test_what_no_export_wrote_is_kept(force: bool, tmp_path: Path) -> None:
 def test_force_replaces_an_earlier_export(tmp_path: Path) -> None:
     for name in ("two.s", "old.s"):
         (tmp_path / name).write_bytes(b"earlier\n")
-    with pytest.raises(NotWritten, match="an export is there already: give --force"):
+    with pytest.raises(NotWritten, match="already holds an export: give --force"):
         write(tmp_path, FILES, False, ours)
     assert content(tmp_path) == {"two.s": b"earlier\n", "old.s": b"earlier\n"}
     write(tmp_path, FILES, True, ours)
@@ -93,19 +93,19 @@ def test_the_directory_that_a_shell_is_in_stays(tmp_path: Path, monkeypatch: pyt
 
 @pytest.mark.parametrize("name", ["", "a/b", "../a", "a\nb", "a b", "\udcff", "con", "NUL.s", ".hidden", "a\0"])
 def test_illegal_names_are_refused(name: str, tmp_path: Path) -> None:
-    with pytest.raises(NotWritten, match="is no file name"):
+    with pytest.raises(NotWritten, match="is not a portable file name"):
         write(tmp_path / "new", {**FILES, name: b""})
     assert not (tmp_path / "new").exists()
 
 
 def test_names_that_differ_by_case_alone_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(NotWritten, match="some systems take for one"):
+    with pytest.raises(NotWritten, match="differ only in case"):
         write(tmp_path, {"a.s": b"", "A.s": b""})
 
 
 def test_a_file_in_the_place_of_the_directory(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"mine")
-    with pytest.raises(NotWritten, match="file is no directory"):
+    with pytest.raises(NotWritten, match="file is not a directory"):
         write(tmp_path / "file", FILES)
     with pytest.raises(NotWritten, match="not a directory"):
         write(tmp_path / "file" / "deeper", FILES)
@@ -122,7 +122,7 @@ def test_where_nobody_may_write(tmp_path: Path) -> None:
     """Even root may not make files in /proc."""
     if not Path("/proc/self").is_dir():
         pytest.skip("not run: no /proc")
-    with pytest.raises(NotWritten, match="not written by an export"):
+    with pytest.raises(NotWritten, match="which no export wrote"):
         write("/proc/self", FILES)
     with pytest.raises(NotWritten, match="nothing was written"):
         write("/proc/self/new", FILES)
