@@ -103,9 +103,9 @@ class Contract:
     @property
     def outside(self) -> str:
         """The consequences of a call that violates the requirements, as text; empty if every call is valid."""
-        parts = ["a number beyond its bound may have other memory read, or jumped to"] if self.bounded else []
+        parts = ["a number beyond its bound may read, or jump to, arbitrary memory"] if self.bounded else []
         if any(isinstance(requirement, Written) or requirement in SLIDERS_WITHIN for requirement in self.requires):
-            parts.append("results may be others, and differ from one instruction set to the next")
+            parts.append("results are unspecified and may differ between instruction sets")
         return "; ".join(parts)
 
     @property

@@ -381,9 +381,7 @@ def _shift(op: str, value: Value, count: int | Lanes | Value) -> Value:
     if len(counts) != value.lanes:
         raise ValueError(f"{len(counts)} shift counts for {value.lanes} lanes: give one per lane, or one for all")
     if op != "rotl" and min(counts) < 0:
-        raise ValueError(
-            f"cannot shift by {min(counts)}: shift by {-min(counts)} in the other direction, or rotate"
-        )
+        raise ValueError(f"cannot shift by {min(counts)}: shift by {-min(counts)} in the other direction, or rotate")
     return make(op, value, attr=tuple(n % 64 for n in counts) if op == "rotl" else counts)
 
 

@@ -75,7 +75,7 @@ FILES = {
     "import nowhere": "mine.py:1: ModuleNotFoundError: No module named 'nowhere'",
     "x = 1": "mine.py defines no routine: write @setwise.routine",
     "x = '\u00e9'.encode('latin-1')\x00": "mine.py:1: source code string cannot contain null bytes",
-    "import setwise\nf = setwise.routine(lambda x: x)": "mine.py:2: <lambda>: listings and exports cannot use this name",
+    "import setwise\nf = setwise.routine(lambda x: x)": "mine.py:2: <lambda>: listings and exports cannot use this",
     "import setwise\n@setwise.routine\nclass f: pass": "is not a function: define a routine with def",
     "import setwise\n@setwise.routine(isas='avx2')\ndef f(x: int) -> int: ...": "mine.py:2: f: isas=",
     "import setwise\n@setwise.routine(isas=['avx3'])\ndef f(x: int) -> int: ...": "list some of x86-64",

@@ -84,7 +84,7 @@ def test_two_routines_of_one_name_are_refused(format: str, mine: Path, capsys: C
 def test_a_parameter_called_as_a_routine_is_refused_for_zig(mine: Path, capsys: Capture) -> None:
     mine.write_text(mine.read_text() + "\n@setwise.routine\ndef knights(x: Board) -> Board:\n    return x << 8\n")
     assert main(["export", "mine.py", "--format", "zig", "-o", "out", "--unproved"]) == 2
-    assert "parameter 'knights' is called as a routine of the same file" in capsys.readouterr().err
+    assert "parameter 'knights' has the name of a routine in the same file" in capsys.readouterr().err
     assert main(["export", "mine.py", "--format", "rust", "-o", "out", "--unproved"]) == 0
 
 

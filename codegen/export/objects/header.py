@@ -12,7 +12,7 @@ from setwise.codegen.kernel import Kernel
 _CALLS = {
     "sysv": (
         "SYSV",
-        "#if defined(_WIN32) /* gcc and clang; MSVC has no way to call it */",
+        "#if defined(_WIN32) /* for gcc and clang; MSVC cannot call System V functions */",
         "__attribute__((sysv_abi))",
         "",
     ),

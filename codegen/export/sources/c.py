@@ -19,7 +19,7 @@ HEAD = """\
 #include <immintrin.h>
 #endif
 
-/* Each function says which instructions it needs, so no flags are needed; MSVC takes all intrinsics anywhere. */
+/* Each function has a target attribute, so no compiler flags are needed. MSVC accepts all intrinsics anywhere. */
 #if defined(__GNUC__) || defined(__clang__)
 #define SETWISE_TARGET(features) __attribute__((target(features)))
 #else
@@ -32,9 +32,9 @@ HEAD = """\
 #define SETWISE_CAST(type, value) ((type)(value))
 #endif
 
-/* What a loop or a branch hands on is not always read behind it: NOLINTBEGIN(clang-analyzer-deadcode.DeadStores) */
+/* Variables of loops and branches are not always read afterwards: NOLINTBEGIN(clang-analyzer-deadcode.DeadStores) */
 
-/* Inlined, GCC 12's own header of AVX-512 makes it warn of what is not there (its bug 105593). */
+/* GCC 12 warns about its own AVX-512 header when it inlines these functions (GCC bug 105593). */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wuninitialized"

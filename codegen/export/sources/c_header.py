@@ -31,19 +31,19 @@ from setwise.codegen.kernel import Kernel
 from setwise.codegen.run.cpu import XSAVE
 from setwise.codegen.targets.table import Target
 
-_ALIGNS = """\
-/* GCC on Windows does not align the stack as AVX needs it (its bug 54412): there such code is never chosen. */
+_ALIGNMENT = """\
+/* GCC on Windows does not align the stack for AVX (GCC bug 54412), so code with AVX is never chosen there. */
 #if defined(_WIN32) && defined(__GNUC__) && !defined(__clang__)
-#define SETWISE_ALIGNS 0
+#define SETWISE_STACK_ALIGNED 0
 #if !defined(SETWISE_QUIET)
 #pragma message("GCC on Windows does not align the stack for AVX (its bug 54412): code with AVX is not chosen here; " \\
     "use Clang, or link objects of `setwise export --format coff` (no message with -DSETWISE_QUIET)")
 #endif
 #else
-#define SETWISE_ALIGNS 1
+#define SETWISE_STACK_ALIGNED 1
 #endif"""
 
-_ASK = """\
+_DETECT = """\
 #if defined(_MSC_VER) && !defined(__clang__)
 #include <intrin.h>
 #elif defined(SETWISE_X86_64)
@@ -51,40 +51,40 @@ _ASK = """\
 #endif
 
 #if defined(SETWISE_X86_64)
-/* A leaf of CPUID, or zeros where this processor does not know it: eax, ebx, ecx, edx. */
-static inline void setwise_cpuid(uint32_t leaf, uint32_t answer[4]) {
+/* Read eax, ebx, ecx and edx of a CPUID leaf, or zeros if the processor lacks it. */
+static inline void setwise_cpuid(uint32_t leaf, uint32_t registers[4]) {
 #if defined(_MSC_VER) && !defined(__clang__)
     int words[4] = {0, 0, 0, 0};
     __cpuid(words, 0);
     if (SETWISE_CAST(uint32_t, words[0]) >= leaf) __cpuidex(words, SETWISE_CAST(int, leaf), 0);
     else words[0] = words[1] = words[2] = words[3] = 0;
-    for (int i = 0; i < 4; i++) answer[i] = SETWISE_CAST(uint32_t, words[i]);
+    for (int i = 0; i < 4; i++) registers[i] = SETWISE_CAST(uint32_t, words[i]);
 #else
     unsigned a = 0, b = 0, c = 0, d = 0;
     if (!__get_cpuid_count(leaf, 0, &a, &b, &c, &d)) a = b = c = d = 0;
-    answer[0] = a, answer[1] = b, answer[2] = c, answer[3] = d;
+    registers[0] = a, registers[1] = b, registers[2] = c, registers[3] = d;
 #endif
 }
 
-/* Which registers the operating system saves. */
-SETWISE_TARGET("xsave") static inline uint64_t setwise_state(void) {
+/* Return XCR0: the register states that the operating system saves. */
+SETWISE_TARGET("xsave") static inline uint64_t setwise_saved_state(void) {
     return SETWISE_CAST(uint64_t, _xgetbv(0));
 }
 #endif"""
 
-_REMEMBER = """\
-/* The instruction sets that may be used here. Any number of threads may ask first: all find the same. */
+_SETS = """\
+/* Return the usable instruction sets. The first call detects them; concurrent first calls get the same result. */
 static inline unsigned setwise_sets(void) {
     static volatile unsigned known;
     unsigned sets;
-    if (SETWISE_TOLD == SETWISE_ALL) return SETWISE_ALL;
+    if (SETWISE_ENABLED == SETWISE_ALL) return SETWISE_ALL;
 #if defined(_MSC_VER) && !defined(__clang__)
     sets = known;
 #else
     sets = __atomic_load_n(&known, __ATOMIC_RELAXED);
 #endif
     if (sets == 0) {
-        sets = setwise_ask();
+        sets = setwise_detect();
 #if defined(_MSC_VER) && !defined(__clang__)
         known = sets;
 #else
@@ -133,7 +133,7 @@ def _introduction(order: Order, offered: Sequence[Choice]) -> str:
     ]
     if any(len(choice.kernels) > 1 for choice in offered):
         how = chooser(order.dispatch, "-march=native, -mavx2 -mbmi -mbmi2")
-        lines += ["Functions without an instruction set in their name take the best one, thread-safely, by", f"{how}."]
+        lines += ["Functions without an instruction set in their name use the best one, chosen", f"{how}."]
     return _comment(lines)
 
 
@@ -157,24 +157,26 @@ def _sets(targets: Sequence[Target], dispatch: bool) -> Iterator[str]:
     """Yield the definitions from which `setwise_sets()` finds the usable instruction sets."""
     names = list(map(constant_name, targets))
     if any("avx" in target.features for target in targets):
-        yield _ALIGNS
+        yield _ALIGNMENT
     lines = ["#define SETWISE_HAS_X86_64 1u"]
     for name, target in zip(names, targets, strict=True):
         bit = f"{BITS[target.name]}u"
         if "avx" in target.features:
-            bit = f"(SETWISE_ALIGNS ? {bit} : 0u)"
+            bit = f"(SETWISE_STACK_ALIGNED ? {bit} : 0u)"
         lines.append(f"#define SETWISE_HAS_{name} {bit}")
     lines.append(f"#define SETWISE_ALL ({' | '.join(['SETWISE_HAS_X86_64', *(f'SETWISE_HAS_{n}' for n in names)])})")
     yield "\n".join(lines)
-    lines = ["/* Those that the compiler was told to use. */", *map(_compiler_macro, targets)]
-    lines.append(f"#define SETWISE_TOLD ({' | '.join(['SETWISE_HAS_X86_64', *(f'SETWISE_TOLD_{n}' for n in names)])})")
+    lines = ["/* The instruction sets that the compiler flags enable. */", *map(_compiler_macro, targets)]
+    lines.append(
+        f"#define SETWISE_ENABLED ({' | '.join(['SETWISE_HAS_X86_64', *(f'SETWISE_ENABLED_{n}' for n in names)])})"
+    )
     yield "\n".join(lines)
     if dispatch and targets:
-        yield _ASK
+        yield _DETECT
         yield _sets_of(targets)
-        yield _REMEMBER
+        yield _SETS
     else:
-        yield "static inline unsigned setwise_sets(void) {\n    return SETWISE_TOLD;\n}"
+        yield "static inline unsigned setwise_sets(void) {\n    return SETWISE_ENABLED;\n}"
 
 
 def _compiler_macro(target: Target) -> str:
@@ -183,9 +185,9 @@ def _compiler_macro(target: Target) -> str:
         (
             "#if defined(SETWISE_X86_64) && \\",
             f"    ({OF_SETS[target.name].preprocessor_test})",
-            f"#define SETWISE_TOLD_{name} SETWISE_HAS_{name}",
+            f"#define SETWISE_ENABLED_{name} SETWISE_HAS_{name}",
             "#else",
-            f"#define SETWISE_TOLD_{name} 0u",
+            f"#define SETWISE_ENABLED_{name} 0u",
             "#endif",
         )
     )
@@ -194,7 +196,7 @@ def _compiler_macro(target: Target) -> str:
 def _sets_of(targets: Sequence[Target]) -> str:
     """Return functions from the results of CPUID and XGETBV to instruction sets."""
     lines = [
-        "/* The instruction sets that leaves 1 and 7 of CPUID promise where the system saves those registers. */",
+        "/* Return the instruction sets that CPUID leaves 1 and 7 report and whose registers the system saves. */",
         "static inline unsigned setwise_sets_of(const uint32_t leaf1[4], const uint32_t leaf7[4], uint64_t state) {",
         "    unsigned sets = SETWISE_HAS_X86_64;",
     ]
@@ -213,12 +215,12 @@ def _sets_of(targets: Sequence[Target]) -> str:
             "    return sets;",
             "}",
             "",
-            "static inline unsigned setwise_ask(void) {",
+            "static inline unsigned setwise_detect(void) {",
             "#if defined(SETWISE_X86_64)",
             f"    uint32_t {', '.join(f'leaf{leaf}[4]' for leaf in LEAVES)};",
             *read,
-            "    /* Without OSXSAVE the system saves no registers beyond SSE's, and XGETBV is no instruction. */",
-            f"    return setwise_sets_of(leaf1, leaf7, leaf1[{register}] >> {bit} & 1 ? setwise_state() : 0);",
+            "    /* Without OSXSAVE the system saves only the SSE registers, and XGETBV is an invalid instruction. */",
+            f"    return setwise_sets_of(leaf1, leaf7, leaf1[{register}] >> {bit} & 1 ? setwise_saved_state() : 0);",
             "#else",
             "    return SETWISE_HAS_X86_64;",
             "#endif",

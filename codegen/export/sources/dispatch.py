@@ -103,7 +103,7 @@ def constant_name(target: Target) -> str:
     return symbol_of(target.name).upper()
 
 
-OURS = "The instructions are setwise's choice, the registers your compiler's."
+OURS = "setwise selects the instructions; your compiler allocates the registers."
 
 
 def boards(kernels: Iterable[Kernel]) -> str:
@@ -115,7 +115,7 @@ def boards(kernels: Iterable[Kernel]) -> str:
 
 def chooser(dispatch: bool, flags: str) -> str:
     """Return the basis of the choice: CPUID at run time, or the compiler's flags."""
-    return "what CPUID says, once" if dispatch else f"what the compiler is told ({flags})"
+    return "by CPUID at the first call (thread-safe)" if dispatch else f"at compile time ({flags})"
 
 
 _WIDTH = 112
@@ -127,7 +127,7 @@ def documentation(choice: Choice) -> list[str]:
     routine = choice.kernels[-1].routine
     required = [f"Requires {requirement}." for requirement in routine.contract.required]
     numbers = [f"{title[:1].upper()}{title[1:]}: {text}." for title, text in routine.contract.numbers]
-    outside = [f"Outside of that {routine.contract.outside}."] if routine.contract.outside else []
+    outside = [f"Otherwise {routine.contract.outside}."] if routine.contract.outside else []
     said = (f"{routine.summary[:1].upper()}{routine.summary[1:]}.", *numbers, *required, *outside)
     return [line for text in said for line in wrap(in_comment(text), _WIDTH)]
 

@@ -40,7 +40,7 @@ class _JavaScript(Language):
         return text if value.op in ("and", "or", "xor", "shr") else f"BigInt.asUintN(64, {text})"
 
     def on_vectors(self, value: Value, operands: Sequence[str]) -> str:
-        raise Unsaid(f"JavaScript has no vectors, as '{value.op}' takes")
+        raise Unsaid(f"JavaScript has no vectors for '{value.op}'")
 
     def load(self, pointer: str, index: str, lanes: int) -> str:
         return f"{pointer}[{index}]"

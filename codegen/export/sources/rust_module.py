@@ -29,32 +29,32 @@ from setwise.codegen.kernel import Kernel
 from setwise.codegen.run.cpu import XSAVE
 from setwise.codegen.targets.table import Target
 
-_ASK = f"""\
-/// The instruction sets that may be used here, asked once. Any number of threads may ask first: all find the same.
+_DETECT = f"""\
+/// Return the usable instruction sets. The first call detects them; concurrent first calls get the same result.
 {ALLOWED}
 fn sets() -> u32 {{
     use core::sync::atomic::{{AtomicU32, Ordering}};
     static KNOWN: AtomicU32 = AtomicU32::new(0);
-    if TOLD == ALL {{
+    if ENABLED == ALL {{
         return ALL;
     }}
     let known = KNOWN.load(Ordering::Relaxed);
     if known != 0 {{
         return known;
     }}
-    let found = ask();
+    let found = detect();
     KNOWN.store(found, Ordering::Relaxed);
     found
 }}
 
 #[cfg(not(target_arch = "x86_64"))]
-fn ask() -> u32 {{
+fn detect() -> u32 {{
     X86_64
 }}
 
 #[cfg(target_arch = "x86_64")]
 #[allow(unused_unsafe)]
-fn ask() -> u32 {{
+fn detect() -> u32 {{
     use core::arch::x86_64::{{__cpuid, __cpuid_count}};
     unsafe {{
         let last = __cpuid(0).eax;
@@ -62,17 +62,17 @@ fn ask() -> u32 {{
             if n > last {{
                 return [0; 4];
             }}
-            let said = __cpuid_count(n, 0);
-            [said.eax, said.ebx, said.ecx, said.edx]
+            let registers = __cpuid_count(n, 0);
+            [registers.eax, registers.ebx, registers.ecx, registers.edx]
         }};
         let leaf1 = leaf({LEAVES[0]});
-        // Without OSXSAVE the system saves no registers beyond SSE's, and XGETBV is no instruction.
+        // Without OSXSAVE the system saves only the SSE registers, and XGETBV is an invalid instruction.
         let state = if leaf1[{XSAVE[1]}] >> {XSAVE[2]} & 1 != 0 {{ saved_state() }} else {{ 0 }};
         sets_of(leaf1, leaf({LEAVES[1]}), state)
     }}
 }}
 
-/// Which registers the operating system saves.
+/// Return XCR0: the register states that the operating system saves.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "xsave")]
 #[allow(unsafe_op_in_unsafe_fn)]
@@ -102,10 +102,10 @@ def _introduction(order: Order) -> str:
     lines = [
         *head(order, f"{order.called}.rs"),
         "",
-        f"A module for any crate, no_std too: put it beside main.rs and write `mod {order.called};`.",
+        f"A module for any crate, also no_std: put it next to main.rs and write `mod {order.called};`.",
         f"It needs rustc {needed.rustc}{f', for {newest.title}' if needed.newer_rustc else ''}.",
         boards(order.kernels),
-        f"Safe functions take the best instruction set, by {how}.",
+        f"Safe functions use the best instruction set, chosen {how}.",
         OURS,
     ]
     return "\n".join(commented(lines))
@@ -123,10 +123,10 @@ def _safety(kernel: Kernel) -> list[str]:
     wants = [f"- The processor has {', '.join(needed)}."] if needed else []
     wants += [f"- {p.name} is below {p.below}." for p in contract.parameters if p.below]
     if contract.elements:
-        wants += ["- Every pointer holds n boards, aligned as u64 is."]
-        wants += ["- result is one of the inputs, or lies apart from all of them."]
+        wants += ["- Every pointer is valid for n boards and aligned for u64."]
+        wants += ["- result is the same array as one input, or overlaps none."]
     sound = "Any arguments are sound"
-    sound += ": outside of what is required results alone are others." if contract.required else "."
+    sound += "; if a requirement is violated, only the results are unspecified." if contract.required else "."
     return wants or [sound]
 
 
@@ -136,23 +136,23 @@ def _sets(targets: Sequence[Target], dispatch: bool) -> Iterator[str]:
     bits = [1, *(BITS[target.name] for target in targets)]
     constants = [f"#[allow(dead_code)]\nconst {name}: u32 = {bit};" for name, bit in zip(names, bits, strict=True)]
     chosen = [
-        "const TOLD: u32 = X86_64",
+        "const ENABLED: u32 = X86_64",
         *(f"    | if {_cfg(target)} {{ {constant_name(target)} }} else {{ 0 }}" for target in targets),
     ]
     yield "\n".join(
         (
             *constants,
             f"#[allow(dead_code)]\nconst ALL: u32 = {' | '.join(names)};",
-            "/// Those that the compiler was told to use.",
+            "/// The instruction sets that the compiler flags enable.",
             "#[rustfmt::skip]",
             *folded((*chosen[:-1], chosen[-1] + ";")),
         )
     )
     if dispatch and targets:
         yield _sets_of(targets)
-        yield _ASK
+        yield _DETECT
     else:
-        yield "fn sets() -> u32 {\n    TOLD\n}"
+        yield "fn sets() -> u32 {\n    ENABLED\n}"
 
 
 def _cfg(target: Target) -> str:
@@ -169,7 +169,7 @@ def _sets_of(targets: Sequence[Target]) -> str:
         lines += [f"if {' && '.join(tests)} {{", f"    {flag}", "}"] if tests else [flag]
     return "\n".join(
         (
-            "/// The instruction sets that leaves 1 and 7 of CPUID promise where the system saves those registers.",
+            "/// Return the instruction sets that CPUID leaves 1 and 7 report and whose registers the system saves.",
             '#[cfg(target_arch = "x86_64")]',
             "#[allow(unused_variables)]",
             "pub fn sets_of(leaf1: [u32; 4], leaf7: [u32; 4], state: u64) -> u32 {",
@@ -207,7 +207,7 @@ def _choice(choice: Choice, order: Order) -> str:
     lines += _branching(choice, arguments)
     text = documentation(choice)
     if not arrays and len(contract.results) > 1:
-        text.append(f"Gives {', '.join(contract.results)}.")
+        text.append(f"Returns {', '.join(contract.results)}.")
     name = choice.bare.lower()
     text.append(f"Usage: `{usage(contract, f'{order.called}::{name}', 'let', '&mut ')}`")
     line = f"pub fn {name}({', '.join(typed)}){result(plain)} {{"

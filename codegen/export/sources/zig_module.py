@@ -13,7 +13,7 @@ from setwise.codegen.kernel import Kernel
 from setwise.codegen.targets.table import Target
 
 _HAS = """\
-/// Whether code is built for a CPU with all these features.
+/// Return whether the target CPU has all these features.
 fn has(comptime wanted: []const std.Target.x86.Feature) bool {
     if (builtin.cpu.arch != .x86_64) return false;
     for (wanted) |feature| {
@@ -26,7 +26,7 @@ fn has(comptime wanted: []const std.Target.x86.Feature) bool {
 def files(order: Order) -> dict[str, bytes]:
     """Return the file's name and content."""
     if order.dispatch:
-        raise ValueError("--dispatch is for C and Rust: Zig builds a function for one CPU, which -mcpu names")
+        raise ValueError("--dispatch is for C and Rust only: Zig code targets one CPU (-mcpu)")
     return {f"{order.called}.zig": module(order).encode("ascii")}
 
 
@@ -36,8 +36,8 @@ def module(order: Order) -> str:
     functions = {*map(name_of, order.kernels), *(choice.bare for choice in offered)}
     for kernel in order.kernels:
         if taken := functions & {parameter.name for parameter in kernel.routine.contract.parameters}:
-            what = f"{kernel.name}: parameter '{min(taken)}' is called as a routine of the same file"
-            raise ValueError(f"{what}, which Zig refuses: export them one by one")
+            what = f"{kernel.name}: parameter '{min(taken)}' has the name of a routine in the same file"
+            raise ValueError(f"{what}, which Zig rejects: export them separately")
     parts = [_introduction(order), HEAD, *(_documented(kernel, order) for kernel in order.kernels)]
     if any(len(choice.kernels) > 1 for choice in offered):
         parts.append(_HAS)
@@ -50,8 +50,8 @@ def _introduction(order: Order) -> str:
         "",
         f'Use it with `const {order.called} = @import("{order.called}.zig");`.',
         boards(order.kernels),
-        "Functions without an instruction set in their name take what suits the CPU that is built for (-mcpu).",
-        "Zig has no intrinsics: the operations are setwise's choice, the instructions your compiler's.",
+        "Functions without an instruction set in their name use the best one of the target CPU (-mcpu).",
+        "Zig has no intrinsics: setwise selects the operations, your compiler the instructions.",
     ]
     return "\n".join(commented(lines))
 

@@ -48,7 +48,7 @@ def test_every_format_is_written_and_verifies(form: str, tmp_path: Path, capsys:
         if path.suffix not in (".o", ".obj", ".a"):
             head = "".join(path.read_text().splitlines(keepends=True)[:8])
             assert "SPDX-License-Identifier: MIT-0\n" in head
-            assert f"with setwise {version()}; our code of each kernel is proved for every input" in head
+            assert f"with setwise {version()}; setwise's code of each kernel is proved for all inputs" in head
     assert main(["verify", str(tmp_path)]) == 0
     assert "all fine" in capsys.readouterr().out
     for path in files.values():
@@ -169,14 +169,14 @@ def test_one_command_fills_a_folder_for_every_processor(tmp_path: Path, capsys: 
         ),
         ((UNION, "--format", "c,rust"), "unknown format 'c,rust'"),
         ((SOUTH, "--format", "zig", "--dispatch"), "use one of c, rust\n"),
-        (("exploding.rook", "--format", "go"), "table of jumps"),
+        (("exploding.rook", "--format", "go"), "jump table"),
         (("exploding.rook", "--format", "elf", "--isa", "avx2"), "is not available for avx2"),
         ((SOUTH, "--format", "go", "--endbr64"), "go has no endbr64"),
         ((SOUTH,), "--format"),
         ((SOUTH, "--format", "c", "--prefix", "a__b"), "'a__b' is not a valid C name: use up to 64 letters"),
         ((SOUTH, "--format", "c", "--prefix", "x" * 65), "is not a valid C name"),
         ((SOUTH, "--format", "go", "--name", "../x"), "'../x' is not a valid C name"),
-        ((SOUTH, "--format", "rust", "--name", "mod"), "'mod' is a word that a language"),
+        ((SOUTH, "--format", "rust", "--name", "mod"), "'mod' is a reserved word"),
         ((SOUTH, "--format", "elf", "-o", ""), "-o/--output: '' is not a file name: give a name"),
         ((SOUTH, "--format", "elf", "-o", "-"), "-o/--output: '-' is not a file name: give a name"),
     ],

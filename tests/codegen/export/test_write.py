@@ -43,7 +43,7 @@ def test_what_no_export_wrote_is_kept(force: bool, tmp_path: Path) -> None:
     with pytest.raises(NotWritten, match=r"holds 'two\.s', which no export wrote: give a new directory"):
         write(tmp_path, FILES, force)
     (tmp_path / "mine").write_bytes(b"mine\n")
-    with pytest.raises(NotWritten, match=r"holds 'mine', not written"):
+    with pytest.raises(NotWritten, match=r"holds 'mine', which no export wrote"):
         write(tmp_path, FILES, force, ours)
     assert content(tmp_path) == {"two.s": b"mine\n", "mine": b"mine\n"}
 
@@ -60,11 +60,11 @@ def test_force_replaces_an_earlier_export(tmp_path: Path) -> None:
 
 def test_a_link_or_a_directory_is_no_file_of_an_export(tmp_path: Path) -> None:
     (tmp_path / "two.s").symlink_to(tmp_path / "nowhere")
-    with pytest.raises(NotWritten, match=r"holds 'two\.s', not written"):
+    with pytest.raises(NotWritten, match=r"holds 'two\.s', which no export wrote"):
         write(tmp_path, FILES, True, ours)
     (tmp_path / "two.s").unlink()
     (tmp_path / "two.s").mkdir()
-    with pytest.raises(NotWritten, match=r"holds 'two\.s', not written"):
+    with pytest.raises(NotWritten, match=r"holds 'two\.s', which no export wrote"):
         write(tmp_path, FILES, True, ours)
     assert [path.name for path in tmp_path.iterdir()] == ["two.s"]
 
@@ -87,7 +87,7 @@ def test_a_link_to_a_directory_leads_there(tmp_path: Path) -> None:
 def test_the_directory_that_a_shell_is_in_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name in (".", str(tmp_path)):
-        with pytest.raises(NotWritten, match="is the directory you are in"):
+        with pytest.raises(NotWritten, match="is the working directory"):
             write(name, FILES)
 
 

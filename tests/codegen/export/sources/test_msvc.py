@@ -53,7 +53,7 @@ DISGUISED = """\
 int main(int count, char **given) {
     (void)given;
     unsigned long long attacked = setwise_kogge_stone_attacks_queen((unsigned long long)count, ~1ULL); /* 1 */
-    printf("%%llu %%u %%u\\n", attacked, setwise_sets(), SETWISE_TOLD);
+    printf("%%llu %%u %%u\\n", attacked, setwise_sets(), SETWISE_ENABLED);
     return 0;
 }
 """
