@@ -156,7 +156,7 @@ def _gathered(asked: Plan) -> Plan:
 
 def _holding(asked: Plan) -> Plan:
     """Return the plan with repeated vector constants hoisted into registers."""
-    return replace(asked, target=replace(asked.target, holds=True))
+    return replace(asked, target=replace(asked.target, hoist_constants=True))
 
 
 def _side_by_side(asked: Plan) -> Plan:

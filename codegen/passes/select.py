@@ -299,7 +299,7 @@ def _written(graph: Graph, target: Target) -> Graph:
 def _loaded(graph: Graph, target: Target) -> Graph:
     """Load constants that no instruction takes as an operand, and hoist repeated ones if the target asks for it."""
     loads: dict[Lanes, Value] = {}
-    often = {lanes for lanes, number in _times(graph).items() if number > 1} if target.holds else set()
+    often = {lanes for lanes, number in _times(graph).items() if number > 1} if target.hoist_constants else set()
 
     def rule(value: Value, _: Value) -> Value:
         if "const" not in [arg.op for arg in value.args] or value.op == "load-constant":

@@ -89,7 +89,7 @@ class Target:
     """Whether a memory operand can be broadcast to all lanes."""
     aligned: bool = False
     """Whether a vector memory operand must be aligned to its size, except in the instruction that loads it."""
-    holds: bool = False
+    hoist_constants: bool = False
     """Whether a vector constant that is used more than once is loaded into a register once, instead of at each use."""
     extends: Target | None = None
     """An older instruction set whose rows are all rows of this one. The additional rows implement operations that it
