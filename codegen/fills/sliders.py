@@ -251,7 +251,7 @@ def rays(form: Form, board: Board, rooks: Value, bishops: Value) -> tuple[Value,
         by_ray = form(board, DIR8, rooks, bishops)
         attacks = dict(chain.from_iterable(layout.apiece(ray, attacked) for ray, attacked in by_ray))
         return tuple(attacks[direction] for direction in DIR8)
-    order = DIR8 if layout.mixes and form is ALONE else (*DIR8[-2:], *DIR8[:-2])
+    order = DIR8 if layout.both_sides and form is ALONE else (*DIR8[-2:], *DIR8[:-2])
     found = [attacked for _, attacked in form(board, order, rooks, bishops)]
     if len(found) == 1:
         return (found[0],)

@@ -19,14 +19,14 @@ class Layout:
     """The assignment of boards or directions to lanes; a description takes its rays from it.
 
     If `boards`, a value holds `lanes` boards and a ray has one direction. Otherwise a ray holds up to `lanes`
-    directions of one board: `mixes` permits left and right directions in one register, which needs rotates. With one
+    directions of one board: `both_sides` permits left and right directions in one register, which needs rotates. With one
     lane a ray has one direction and the code is scalar. With two lanes, both lanes shift by the same count: the second
     lane holds the vertically flipped board, in which north is south. Directions in `apart` use a general register each.
     """
 
     lanes: int = 1
     boards: bool = False
-    mixes: bool = False
+    both_sides: bool = False
     apart: tuple[Direction, ...] = ()
 
     @property
@@ -64,7 +64,7 @@ class Layout:
             return tuple(_paired(directions))
         sides = (
             [directions]
-            if self.mixes
+            if self.both_sides
             else [[d for d in directions if d.shift > 0], [d for d in directions if d.shift < 0]]
         )
         if all(len(side) == 1 for side in sides):
