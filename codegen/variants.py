@@ -161,7 +161,7 @@ def _holding(asked: Plan) -> Plan:
 
 def _side_by_side(asked: Plan) -> Plan:
     """Return the plan with constants hoisted, and boards packed through memory or by blends."""
-    packing = asked.layout.abreast and asked.layout.packed == _PERMUTED
+    packing = asked.layout.all_in_lanes and asked.layout.packed == _PERMUTED
     blending = _without(asked, _PERMUTE) if packing else None
     if blending is None:
         return _holding(asked)
@@ -201,7 +201,7 @@ def _made(name: str, offer: VariantPlan, asked: Plan) -> Kernel | None:
     for state in _ranked(offer):
         with suppress(OutOfRegisters, TooLong):
             made = run_passes((join_pass, *ORDER, crossing_first_pass, *CODE), state)
-            single = len(asked.routine.contract.results) == 1 and not (state.layout.boards or state.layout.abreast)
+            single = len(asked.routine.contract.results) == 1 and not (state.layout.boards or state.layout.all_in_lanes)
             order = list_schedule_pass if offer.soonest and single else latency_schedule_pass
             made = next(refine((order, ()), made), made)
             return replace(made.kernel, routine=asked.routine, target=asked.target, variant=name)

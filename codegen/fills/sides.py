@@ -61,7 +61,7 @@ class Side:
 
     def jumps(self) -> list[Value]:
         """Return the squares that knights attack, one direction per lane if all rays use lanes."""
-        if not self.layout.abreast:
+        if not self.layout.all_in_lanes:
             return [leapers.knights(self.knights)]
         return [*leapers.leaps(self.layout, self.knights, leapers.JUMPS)]
 
@@ -86,7 +86,7 @@ def described(
 
 def union(side: Side, order: Sequence[Direction] = AROUND) -> tuple[Value, ...]:
     """Return all attacked squares. In general registers king attacks are computed in halves."""
-    if side.layout.abreast:
+    if side.layout.all_in_lanes:
         return (side.layout.union((*side.along(order), *side.jumps())),)
     riding = replace(side, kings=NONE)
     return (side.layout.union((*riding.along(order), leapers.kings(side.kings), *side.jumps())),)
@@ -96,7 +96,7 @@ def pieces(side: Side) -> tuple[Value, ...]:
     """Return the squares that each kind of piece attacks: rooks, bishops, queens, knights, kings, pawns."""
     slid = sliders.pieces(side.form, side.board, side.rooks, side.bishops, side.queens)
     pawns = leapers.pawns(side.color)(side.pawns)
-    if not side.layout.abreast:
+    if not side.layout.all_in_lanes:
         return (*slid, leapers.knights(side.knights), leapers.kings(side.kings), pawns)
     steps = leapers.leaps(side.layout, side.kings, DIR8)
     return (*slid, united_beside(union_of(side.jumps()), union_of(steps)), pawns)
@@ -110,7 +110,7 @@ def nested(side: Side) -> tuple[Value, ...]:
     by_minors = by_pawns | diagonal | side.layout.union(side.jumps())
     by_rooks = by_minors | orthogonal
     royal = replace(side, rooks=side.queens, bishops=side.queens, knights=NONE, pawns=NONE)
-    (by_royal,) = union(royal, IN_TURNS if side.layout.abreast else AROUND)
+    (by_royal,) = union(royal, IN_TURNS if side.layout.all_in_lanes else AROUND)
     return by_pawns, by_minors, by_rooks, by_rooks | by_royal
 
 

@@ -180,7 +180,7 @@ def pair(form: Form, board: Board, rooks: Value, bishops: Value) -> tuple[Value,
 
     If all rays use lanes, both are lanes of one value.
     """
-    if board.layout.abreast:
+    if board.layout.all_in_lanes:
         rays = form(board, IN_TURNS, rooks, bishops)
         return (folded(_any_ray(rays), 2),)
     rays = form(board, AROUND, rooks, bishops)
@@ -193,7 +193,7 @@ def pieces(form: Form, board: Board, rooks: Value, bishops: Value, queens: Value
     if board.layout.holds_two and form is not ALONE:
         both, its = _two_sets(form, board, rooks, bishops, queens, queens)
         return both, board.layout.union((its,))
-    order = IN_TURNS if board.layout.abreast else AROUND
+    order = IN_TURNS if board.layout.all_in_lanes else AROUND
     return (*pair(form, board, rooks, bishops), *union(form, board, queens, queens, order))
 
 
@@ -201,7 +201,7 @@ def sides(
     form: Form, board: Board, white_rooks: Value, white_bishops: Value, black_rooks: Value, black_bishops: Value
 ) -> tuple[Value, ...]:
     """Return the squares attacked by White's rooks and bishops, and by Black's."""
-    if not board.layout.abreast:
+    if not board.layout.all_in_lanes:
         return (*union(form, board, white_rooks, white_bishops), *union(form, board, black_rooks, black_bishops))
     if board.layout.holds_two and form is not ALONE:
         both = _two_sets(form, board, white_rooks, white_bishops, black_rooks, black_bishops)
@@ -247,7 +247,7 @@ def _any_ray(rays: Attacks) -> Value:
 def rays(form: Form, board: Board, rooks: Value, bishops: Value) -> tuple[Value, ...]:
     """Return the squares attacked along each of the eight rays, in the order of dir8."""
     layout = board.layout
-    if not layout.abreast:
+    if not layout.all_in_lanes:
         by_ray = form(board, DIR8, rooks, bishops)
         attacks = dict(chain.from_iterable(layout.apiece(ray, attacked) for ray, attacked in by_ray))
         return tuple(attacks[direction] for direction in DIR8)

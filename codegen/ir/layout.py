@@ -35,7 +35,7 @@ class Layout:
         return 1 if self.boards else self.lanes
 
     @property
-    def abreast(self) -> bool:
+    def all_in_lanes(self) -> bool:
         """Whether all directions use lanes, and none a general register."""
         return self.packed > 2 and not self.apart
 
@@ -92,7 +92,7 @@ class Layout:
     @property
     def holds_two(self) -> bool:
         """Whether a register has room for the axes of two sets of sliders."""
-        return self.packed == 8 and self.abreast
+        return self.packed == 8 and self.all_in_lanes
 
     def sliders(self, ray: CompassRay, rooks: Value, bishops: Value, *second: Value) -> Value:
         """Return the sliders of a ray, lane by lane: rooks or bishops.
