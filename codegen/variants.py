@@ -126,7 +126,7 @@ def _rays(asked: Plan, lanes: int | None) -> Named:
     for number in others if lanes is None else ():
         other = plan(asked.routine, asked.target, asked.convention.name, number)
         yield f"{number}-lanes", VariantPlan(_side_by_side(other), soonest=False)
-    apart = replace(asked, layout=replace(asked.layout, apart=tuple(ROOK)))
+    apart = replace(asked, layout=replace(asked.layout, scalar_directions=tuple(ROOK)))
     spread = _without(apart, _BROADCAST)  # a move and a splat over two lanes are as fast
     if spread is not None:
         apart = replace(spread, target=replace(spread.target, rows=(*spread.target.rows, SPLAT)))
@@ -136,7 +136,7 @@ def _rays(asked: Plan, lanes: int | None) -> Named:
     if lanes is None:
         yield "general", VariantPlan(_gathered(replace(asked, layout=Layout())), soonest=True)
         rest = tuple(direction for direction in DIR8 if direction not in (SOEA, SOWE))
-        two = replace(asked, layout=replace(asked.layout, apart=rest))
+        two = replace(asked, layout=replace(asked.layout, scalar_directions=rest))
         yield "two-lanes", VariantPlan(_without(two, _ROTATE) or two, soonest=True)
         if any(way == "turned" for way, _ in asked.routine.ways):
             yield "turned", VariantPlan(_by_way(replace(asked, layout=Layout()), "turned"), soonest=True)
@@ -190,10 +190,10 @@ def _forms(asked: Plan) -> Sequence[State]:
     except Refused:
         return ()
     except ValueError:
-        if asked.layout.apart:
+        if asked.layout.scalar_directions:
             return ()
         raise
-    return [form for form in forms if not asked.layout.apart or form.in_vectors]
+    return [form for form in forms if not asked.layout.scalar_directions or form.in_vectors]
 
 
 def _made(name: str, offer: VariantPlan, asked: Plan) -> Kernel | None:

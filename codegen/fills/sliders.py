@@ -112,7 +112,7 @@ def turned_beside(board: Board, order: Sequence[Direction], rooks: Value, bishop
 
     Raise ValueError if the layout itself assigns directions to general registers.
     """
-    if board.layout.apart:
+    if board.layout.scalar_directions:
         raise ValueError("this form assigns the general registers itself: give a layout without `apart`")
     straight = [direction for direction in order if direction in ROOK]
     turns = [(ray, turned.attacks(ray.directions[0], rooks, board.occupied)) for ray in board.layout.rays(straight)]

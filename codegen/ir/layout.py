@@ -21,13 +21,13 @@ class Layout:
     If `boards`, a value holds `lanes` boards and a ray has one direction. Otherwise a ray holds up to `lanes`
     directions of one board: `both_sides` permits left and right directions in one register, which needs rotates. With one
     lane a ray has one direction and the code is scalar. With two lanes, both lanes shift by the same count: the second
-    lane holds the vertically flipped board, in which north is south. Directions in `apart` use a general register each.
+    lane holds the vertically flipped board, in which north is south. Directions in `scalar_directions` use a general register each.
     """
 
     lanes: int = 1
     boards: bool = False
     both_sides: bool = False
-    apart: tuple[Direction, ...] = ()
+    scalar_directions: tuple[Direction, ...] = ()
 
     @property
     def packed(self) -> int:
@@ -37,7 +37,7 @@ class Layout:
     @property
     def all_in_lanes(self) -> bool:
         """Whether all directions use lanes, and none a general register."""
-        return self.packed > 2 and not self.apart
+        return self.packed > 2 and not self.scalar_directions
 
     @property
     def mirrors(self) -> bool:
@@ -57,9 +57,9 @@ class Layout:
         """
         if self.packed == 1:
             return _alone(directions)
-        if self.apart:
+        if self.scalar_directions:
             alone, beside = self._divided(directions)
-            return (*_alone(alone), *replace(self, apart=()).rays(beside))
+            return (*_alone(alone), *replace(self, scalar_directions=()).rays(beside))
         if self.mirrors:
             return tuple(_paired(directions))
         sides = (
@@ -83,7 +83,9 @@ class Layout:
 
     def _divided(self, directions: Sequence[Direction]) -> tuple[Sequence[Direction], Sequence[Direction]]:
         """Split the directions into those with a general register each and those that share vector registers."""
-        return [d for d in directions if d in self.apart], [d for d in directions if d not in self.apart]
+        return [d for d in directions if d in self.scalar_directions], [
+            d for d in directions if d not in self.scalar_directions
+        ]
 
     def _ray(self, directions: Sequence[Direction]) -> CompassRay:
         lanes = max(2, 1 << (len(directions) - 1).bit_length())

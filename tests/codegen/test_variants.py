@@ -67,7 +67,7 @@ def test_arrays_go_rank_by_rank() -> None:
 
 def test_rooks_go_apart_from_bishops() -> None:
     kernel = variant_named("rooks-apart", find("sliders.pair"), "avx2")
-    assert kernel.layout.apart == tuple(ROOK)
+    assert kernel.layout.scalar_directions == tuple(ROOK)
     written = {
         operand.bits if operand.file == "vector" else operand.file
         for instruction in kernel.code.instructions
@@ -80,7 +80,7 @@ def test_rooks_go_apart_from_bishops() -> None:
 
 def test_two_directions_share_a_vector_beside_six() -> None:
     kernel = variant_named("two-lanes", find("sliders.union"), "avx512")
-    assert set(DIR8) - {*kernel.layout.apart} == {SOEA, SOWE}
+    assert set(DIR8) - {*kernel.layout.scalar_directions} == {SOEA, SOWE}
     assert mnemonics(kernel).count("vmovq") == 1  # the result
 
 
