@@ -161,7 +161,7 @@ def _holding(asked: Plan) -> Plan:
 
 def _side_by_side(asked: Plan) -> Plan:
     """Return the plan with constants hoisted, and boards packed through memory or by blends."""
-    packing = asked.layout.all_in_lanes and asked.layout.packed == _PERMUTED
+    packing = asked.layout.all_in_lanes and asked.layout.directions_per_register == _PERMUTED
     blending = _without(asked, _PERMUTE) if packing else None
     if blending is None:
         return _holding(asked)

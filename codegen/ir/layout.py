@@ -30,14 +30,14 @@ class Layout:
     scalar_directions: tuple[Direction, ...] = ()
 
     @property
-    def packed(self) -> int:
+    def directions_per_register(self) -> int:
         """The number of directions that a register may hold."""
         return 1 if self.boards else self.lanes
 
     @property
     def all_in_lanes(self) -> bool:
         """Whether all directions use lanes, and none a general register."""
-        return self.packed > 2 and not self.scalar_directions
+        return self.directions_per_register > 2 and not self.scalar_directions
 
     @property
     def mirrors(self) -> bool:
@@ -46,7 +46,7 @@ class Layout:
         A direction without a mirrored partner uses one lane. The fill must be invariant under the flip: its constants
         must not distinguish ranks.
         """
-        return self.packed == 2
+        return self.directions_per_register == 2
 
     def rays(self, directions: Sequence[Direction]) -> tuple[CompassRay, ...]:
         """Return rays that cover all directions. A ray that does not fill its register repeats some directions.
@@ -55,7 +55,7 @@ class Layout:
         >>> [ray.directions for ray in Layout(lanes=2).rays(EASTWARD)]
         [(noEa, noEa), (east,)]
         """
-        if self.packed == 1:
+        if self.directions_per_register == 1:
             return _alone(directions)
         if self.scalar_directions:
             alone, beside = self._divided(directions)
@@ -70,15 +70,20 @@ class Layout:
         if all(len(side) == 1 for side in sides):
             return _alone(directions)
         return tuple(
-            self._ray(side[at : at + self.packed]) for side in sides for at in range(0, len(side), self.packed)
+            self._ray(side[at : at + self.directions_per_register])
+            for side in sides
+            for at in range(0, len(side), self.directions_per_register)
         )
 
     def axes(self, directions: Sequence[Direction]) -> tuple[tuple[CompassRay, CompassRay], ...]:
         """Return pairs of a left ray and its opposite, for the axes of these left directions."""
-        alone, beside = (directions, ()) if self.packed <= 2 else self._divided(directions)
+        alone, beside = (directions, ()) if self.directions_per_register <= 2 else self._divided(directions)
         lefts = _alone(alone)
         if beside:
-            lefts += tuple(self._ray(beside[at : at + self.packed]) for at in range(0, len(beside), self.packed))
+            lefts += tuple(
+                self._ray(beside[at : at + self.directions_per_register])
+                for at in range(0, len(beside), self.directions_per_register)
+            )
         return tuple((left, left.opposite) for left in lefts)
 
     def _divided(self, directions: Sequence[Direction]) -> tuple[Sequence[Direction], Sequence[Direction]]:
@@ -94,7 +99,7 @@ class Layout:
     @property
     def holds_two(self) -> bool:
         """Whether a register has room for the axes of two sets of sliders."""
-        return self.packed == 8 and self.all_in_lanes
+        return self.directions_per_register == 8 and self.all_in_lanes
 
     def sliders(self, ray: CompassRay, rooks: Value, bishops: Value, *second: Value) -> Value:
         """Return the sliders of a ray, lane by lane: rooks or bishops.
