@@ -92,9 +92,9 @@ def _layout(routine: Routine, target: Target, lanes: int | None) -> Layout:
         raise ValueError(f"{routine.name} on {target.name} has {', '.join(map(str, known))} lanes, not {lanes}")
     lanes = lanes or known[0]
     # With four lanes and all eight directions, separate left and right rays can share runs.
-    mixes = (
+    both_sides = (
         not routine.boards
         and target.has("rotl", lanes)
         and (lanes == 8 or len(DIRECTION_SETS.get(routine.direction, DIR8)) < 8)
     )
-    return Layout(lanes, routine.boards, mixes)
+    return Layout(lanes, routine.boards, both_sides)

@@ -70,7 +70,7 @@ def by_axes(back: RayFill, forth: RayFill = push.pull) -> Form:
         return there(left, gen, pro), back(right, gen, pro)
 
     axes, rays = along_axes(axis), by_rays(back)
-    return lambda board, *of: (rays if board.layout.mirrors else axes)(board, *of)
+    return lambda board, *of: (rays if board.layout.mirrored else axes)(board, *of)
 
 
 def walls(left: CompassRay, right: CompassRay, gen: Value, pro: Value) -> tuple[Value, Value]:
@@ -113,7 +113,7 @@ def turned_beside(board: Board, order: Sequence[Direction], rooks: Value, bishop
     Raise ValueError if the layout itself assigns directions to general registers.
     """
     if board.layout.scalar_directions:
-        raise ValueError("this form assigns the general registers itself: give a layout without `apart`")
+        raise ValueError("this form assigns the general registers itself: give a layout without scalar directions")
     straight = [direction for direction in order if direction in ROOK]
     turns = [(ray, turned.attacks(ray.directions[0], rooks, board.occupied)) for ray in board.layout.rays(straight)]
     return turns + ALONE(board, [direction for direction in order if direction not in ROOK], rooks, bishops)

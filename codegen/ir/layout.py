@@ -19,9 +19,10 @@ class Layout:
     """The assignment of boards or directions to lanes; a description takes its rays from it.
 
     If `boards`, a value holds `lanes` boards and a ray has one direction. Otherwise a ray holds up to `lanes`
-    directions of one board: `both_sides` permits left and right directions in one register, which needs rotates. With one
-    lane a ray has one direction and the code is scalar. With two lanes, both lanes shift by the same count: the second
-    lane holds the vertically flipped board, in which north is south. Directions in `scalar_directions` use a general register each.
+    directions of one board: `both_sides` permits left and right directions in one register, which needs rotates. With
+    one lane a ray has one direction and the code is scalar. With two lanes, both lanes shift by the same count: the
+    second lane holds the vertically flipped board, in which north is south. Directions in `scalar_directions` use a
+    general register each.
     """
 
     lanes: int = 1
@@ -40,7 +41,7 @@ class Layout:
         return self.directions_per_register > 2 and not self.scalar_directions
 
     @property
-    def mirrors(self) -> bool:
+    def mirrored(self) -> bool:
         """Whether the second lane of a ray holds the flipped board.
 
         A direction without a mirrored partner uses one lane. The fill must be invariant under the flip: its constants
@@ -60,7 +61,7 @@ class Layout:
         if self.scalar_directions:
             alone, beside = self._divided(directions)
             return (*_alone(alone), *replace(self, scalar_directions=()).rays(beside))
-        if self.mirrors:
+        if self.mirrored:
             return tuple(_paired(directions))
         sides = (
             [directions]
@@ -145,7 +146,7 @@ class Layout:
 
     def _mirrored(self, ray: CompassRay) -> bool:
         """Return whether the ray's second lane holds the flipped board."""
-        return self.mirrors and len(ray.directions) == 2
+        return self.mirrored and len(ray.directions) == 2
 
     def apiece(self, ray: CompassRay, board: Value) -> Iterator[tuple[Direction, Value]]:
         """Yield each direction of a ray with its lane as a one-lane board."""
@@ -155,7 +156,7 @@ class Layout:
     def halves(self, board: Value) -> tuple[Value, Value]:
         """Return the lower and the upper lanes of a board, with a flipped lane flipped back."""
         low, high = halves(board)
-        return low, make("flip", high) if self.mirrors else high
+        return low, make("flip", high) if self.mirrored else high
 
     def union(self, boards: Iterable[Value]) -> Value:
         """Unite all boards and all lanes into one board; lane by lane if lanes are boards."""
@@ -165,7 +166,7 @@ class Layout:
     def _united(self, board: Value) -> Value:
         if board.lanes == 1:
             return board
-        return union(self.halves(board)) if self.mirrors else reshaped("unite", board)
+        return union(self.halves(board)) if self.mirrored else reshaped("unite", board)
 
     def counted(self, boards: Iterable[Value]) -> Value:
         """Return the total number of squares of all boards and lanes; lane by lane if lanes are boards."""
