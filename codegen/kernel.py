@@ -72,7 +72,7 @@ def widths(routine: Routine, target: Target) -> tuple[int, ...]:
 
     If lanes hold directions, two lanes are possible only on a target with no wider register.
     """
-    return target.widths if routine.boards else target.spread or target.widths
+    return target.widths if routine.batched else target.spread or target.widths
 
 
 _OF_WIKI = (["board", "empty"], ["board", "occupied"])
@@ -93,8 +93,8 @@ def _layout(routine: Routine, target: Target, lanes: int | None) -> Layout:
     lanes = lanes or known[0]
     # With four lanes and all eight directions, separate left and right rays can share runs.
     both_sides = (
-        not routine.boards
+        not routine.batched
         and target.has("rotl", lanes)
         and (lanes == 8 or len(DIRECTION_SETS.get(routine.direction, DIR8)) < 8)
     )
-    return Layout(lanes, routine.boards, both_sides)
+    return Layout(lanes, routine.batched, both_sides)

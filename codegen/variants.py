@@ -89,7 +89,7 @@ def _plans(routine: Routine, isa: str, abi: str, lanes: int | None) -> dict[str,
     """Return the plans of all variants that have a form, by name, `size` excepted."""
     asked = plan(routine, target_named(isa), abi, lanes)
     named = (
-        _in_general(asked) if not asked.target.vectors else _boards(asked) if routine.boards else _rays(asked, lanes)
+        _in_general(asked) if not asked.target.vectors else _boards(asked) if routine.batched else _rays(asked, lanes)
     )
     return {name: offer for name, offer in named if offer is not None and _forms(offer.plan)}
 
@@ -201,7 +201,9 @@ def _made(name: str, offer: VariantPlan, asked: Plan) -> Kernel | None:
     for state in _ranked(offer):
         with suppress(OutOfRegisters, TooLong):
             made = run_passes((join_pass, *ORDER, crossing_first_pass, *CODE), state)
-            single = len(asked.routine.contract.results) == 1 and not (state.layout.boards or state.layout.all_in_lanes)
+            single = len(asked.routine.contract.results) == 1 and not (
+                state.layout.batched or state.layout.all_in_lanes
+            )
             order = list_schedule_pass if offer.soonest and single else latency_schedule_pass
             made = next(refine((order, ()), made), made)
             return replace(made.kernel, routine=asked.routine, target=asked.target, variant=name)

@@ -204,7 +204,7 @@ def _exported(kernel: Kernel, form: str, *, proved: bool) -> str | None:
 
 def _alike(compiled: Compiled, kernel: Kernel) -> bool:
     """Return whether compiled code does the same as the kernel on as many boards, by a fill and not by tables."""
-    boards = kernel.routine.boards and not kernel.routine.contract.elements
+    boards = kernel.routine.batched and not kernel.routine.contract.elements
     lanes = compiled.lanes == kernel.layout.lanes or not boards
     return compiled.isa == kernel.target.name and lanes and not compiled.kind.startswith(FOR_SCALE)
 

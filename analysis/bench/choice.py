@@ -96,7 +96,7 @@ def sets_of(routine: Routine, on: Processor | None, *, native: bool) -> tuple[st
     """
     had = [isa for isa in routine.isas if on is None or not lacking(on.name, TARGETS[isa].features)]
     has = [isa for isa in had if not ((native or on is None) and missing(TARGETS[isa]))]
-    alone = [isa for isa in has if not routine.boards or is_batch(routine) or not TARGETS[isa].vectors]
+    alone = [isa for isa in has if not routine.batched or is_batch(routine) or not TARGETS[isa].vectors]
     return tuple(alone or has)
 
 

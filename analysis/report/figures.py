@@ -82,7 +82,7 @@ def keys() -> list[Key]:
     One-direction code for one board has one key, since its lanes do not change it.
     """
     pairs = ((routine, isa) for routine in catalogue().values() for isa in routine.isas)
-    return [(of.name, isa, n) for of, isa in pairs for n in widths(of, TARGETS[isa])[: 1 if of.boards else None]]
+    return [(of.name, isa, n) for of, isa in pairs for n in widths(of, TARGETS[isa])[: 1 if of.batched else None]]
 
 
 def figures_of(name: str, isa: str, lanes: int | None = None) -> KernelFigures:
@@ -90,7 +90,7 @@ def figures_of(name: str, isa: str, lanes: int | None = None) -> KernelFigures:
     request = api.request(name, isa, lanes=lanes)
     (costed,) = api.costs([request])
     kernel, binary, arrays = request.kernel, binary_of(request.kernel), bool(request.routine.contract.elements)
-    boards = kernel.layout.lanes if arrays and request.routine.boards else 1
+    boards = kernel.layout.lanes if arrays and request.routine.batched else 1
     bounds = {
         on.name: (None if arrays else round(cost.latency, 3), round(cost.bound / boards, 3))
         for on, cost in costed.costs

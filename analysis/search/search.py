@@ -245,7 +245,7 @@ def sessions(requests: Sequence[Request]) -> list[SearchSession]:
         if isinstance(kernel, str):
             continue
         name, isa, _, abi = request.key
-        boards = kernel.layout.lanes if kernel.layout.boards else 1
+        boards = kernel.layout.lanes if kernel.layout.batched else 1
         binary, subject = binary_of(kernel), SearchSubject(name, isa, abi, boards)
         found.setdefault((binary, name), SearchSession(request.title, subject, binary, binary))
     return [*found.values()]

@@ -14,7 +14,7 @@ from setwise.codegen.machine.convention import Convention
 
 def task_of(kernel: Kernel) -> Task:
     """Return the task of a kernel."""
-    return task_for(kernel.routine.contract, kernel.convention, kernel.layout.lanes if kernel.layout.boards else 1)
+    return task_for(kernel.routine.contract, kernel.convention, kernel.layout.lanes if kernel.layout.batched else 1)
 
 
 def task_for(contract: Contract, convention: Convention, lanes: int = 1) -> Task:

@@ -74,6 +74,6 @@ def go_name(kernel: Kernel) -> str:
 
 
 def _lanes(kernel: Kernel) -> str:
-    boards, widths, lanes = kernel.routine.boards, kernel.target.widths, kernel.layout.lanes
+    boards, widths, lanes = kernel.routine.batched, kernel.target.widths, kernel.layout.lanes
     usual = next((width for width in widths if boards or width > 2), widths[0])
     return "" if lanes == usual else f"_x{lanes}"

@@ -14,7 +14,7 @@ VECTORS = {2: "__m128i", 4: "__m256i", 8: "__m512i"}
 
 def boards_a_call(kernel: Kernel) -> int:
     """Return the number of boards in each argument and result that is passed by value."""
-    return kernel.layout.lanes if kernel.layout.boards and not kernel.routine.contract.elements else 1
+    return kernel.layout.lanes if kernel.layout.batched and not kernel.routine.contract.elements else 1
 
 
 def returns(kernel: Kernel) -> bool:

@@ -45,7 +45,7 @@ def on_arrays(routine: Routine, *ways: tuple[str, Description]) -> Routine:
         ways=tuple((name, InTurn((first, *stages[0]))) for name, first in ways),
         summary=f"{routine.summary}, for each of n boards",
         isas=ALL_SETS,
-        boards=True,
+        batched=True,
     )
 
 
@@ -76,7 +76,7 @@ def _lane_by_lane(describe: Description, results: int, lanes: int, arrays: list[
 
     def writes_at(index: Value) -> list[Value]:
         boards = (load(pointer, index, lanes) for pointer in inputs)
-        made = describe(Layout(lanes, boards=True), *boards)
+        made = describe(Layout(lanes, batched=True), *boards)
         return [store(array, index, board) for array, board in zip(written, made, strict=True)]
 
     return writes_at

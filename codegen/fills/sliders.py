@@ -147,7 +147,7 @@ FORMS: tuple[Form, ...] = (
 
 def fitting(form: Form, layout: Layout, usual: Form) -> Form:
     """Return the form, or `usual` if the layout gives it no advantage for the runs that its rays do not share."""
-    return usual if layout.directions_per_register <= 2 and not layout.boards and form in IN_LANES else form
+    return usual if layout.directions_per_register <= 2 and not layout.batched and form in IN_LANES else form
 
 
 def described(

@@ -18,7 +18,7 @@ T = TypeVar("T")
 class Layout:
     """The assignment of boards or directions to lanes; a description takes its rays from it.
 
-    If `boards`, a value holds `lanes` boards and a ray has one direction. Otherwise a ray holds up to `lanes`
+    If `batched`, a value holds `lanes` boards and a ray has one direction. Otherwise a ray holds up to `lanes`
     directions of one board: `both_sides` permits left and right directions in one register, which needs rotates. With
     one lane a ray has one direction and the code is scalar. With two lanes, both lanes shift by the same count: the
     second lane holds the vertically flipped board, in which north is south. Directions in `scalar_directions` use a
@@ -26,14 +26,14 @@ class Layout:
     """
 
     lanes: int = 1
-    boards: bool = False
+    batched: bool = False
     both_sides: bool = False
     scalar_directions: tuple[Direction, ...] = ()
 
     @property
     def directions_per_register(self) -> int:
         """The number of directions that a register may hold."""
-        return 1 if self.boards else self.lanes
+        return 1 if self.batched else self.lanes
 
     @property
     def all_in_lanes(self) -> bool:
@@ -161,7 +161,7 @@ class Layout:
     def union(self, boards: Iterable[Value]) -> Value:
         """Unite all boards and all lanes into one board; lane by lane if lanes are boards."""
         united = map(union, by_width(_united_before_they_leave(boards)))
-        return reduce(or_, united if self.boards else map(self._united, united), constant(0))
+        return reduce(or_, united if self.batched else map(self._united, united), constant(0))
 
     def _united(self, board: Value) -> Value:
         if board.lanes == 1:
@@ -171,7 +171,7 @@ class Layout:
     def counted(self, boards: Iterable[Value]) -> Value:
         """Return the total number of squares of all boards and lanes; lane by lane if lanes are boards."""
         counts = (board.popcount() for board in boards)
-        return reduce(add, (count if self.boards or count.lanes == 1 else total(count) for count in counts))
+        return reduce(add, (count if self.batched or count.lanes == 1 else total(count) for count in counts))
 
 
 def _alone(directions: Sequence[Direction]) -> tuple[CompassRay, ...]:

@@ -132,7 +132,7 @@ class Routine:
     source: str
     summary: str
     isas: tuple[str, ...]
-    boards: bool = False
+    batched: bool = False
     """Whether the lanes of a vector hold boards; otherwise they hold directions."""
     literal: bool = False
     """Whether the routine keeps the algorithm of its source, step by step."""

@@ -176,7 +176,7 @@ class Definition:
         where = f", {direction}" if direction else ""
         source = self.name.rpartition(":")[0]
         isas = tuple(isa for isa in self._isas if isa in sets)
-        return Routine(self.name, "", direction, contract, descriptions, source, summary + where, isas, boards=boards)
+        return Routine(self.name, "", direction, contract, descriptions, source, summary + where, isas, batched=boards)
 
     def _written(self, held_to: Any, direction: str) -> Written | str:
         """Return the specification of the routine of a direction.
@@ -239,7 +239,7 @@ class Definition:
 
     def _value(self, result: Any, layout: Layout, function: Callable[..., Any]) -> Value:
         if isinstance(result, int) and not isinstance(result, bool):
-            return constant(result, layout.lanes if layout.boards else 1)
+            return constant(result, layout.lanes if layout.batched else 1)
         if not isinstance(result, Value):
             given = "nothing" if result is None else type(result).__name__
             raise self._error(f"returns {given} instead of a board: return a board", function=function)
@@ -320,7 +320,7 @@ def made_in(module: str) -> list[Definition]:
 
 def _of_lanes(value: Value, layout: Layout) -> Value:
     """Broadcast a one-lane result to all lanes if lanes hold boards. A result of scalars alone has one lane."""
-    alone = layout.boards and value.lanes == 1 < layout.lanes
+    alone = layout.batched and value.lanes == 1 < layout.lanes
     return Value("broadcast", (value,), lanes=layout.lanes) if alone else value
 
 

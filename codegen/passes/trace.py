@@ -47,7 +47,7 @@ def _has_tables(graph: Graph) -> bool:
 
 def _parameters(routine: Routine, layout: Layout) -> tuple[Value, ...]:
     parameters = routine.contract.parameters
-    lanes = (layout.lanes if layout.boards and not p.scalar else 1 for p in parameters)
+    lanes = (layout.lanes if layout.batched and not p.scalar else 1 for p in parameters)
     return tuple(parameter(i, count) for i, count in enumerate(lanes))
 
 
@@ -63,7 +63,7 @@ def _stage(routine: Routine, layout: Layout, describe: Description) -> Graph:
 def _whole(routine: Routine, layout: Layout, describe: Description) -> Graph:
     """Return the graph of a whole description, or of its last stage, which several descriptions may share."""
     values = _parameters(routine, layout)
-    boards = layout.lanes if layout.boards else 1
+    boards = layout.lanes if layout.batched else 1
     # A single result of a routine on several boards is broadcast to all of them.
     results = tuple(
         result if result.lanes > 1 or boards == 1 or result.op in WRITES else reshaped("broadcast", result, boards)

@@ -40,7 +40,7 @@ def best_isa(routine: Routine, features: frozenset[str] | None = None) -> str:
 
     Not one whose lanes are boards: for one board they do no more than a general register.
     """
-    usual = [isa for isa in routine.isas if not routine.boards or is_batch(routine) or TARGETS[isa].widths == (1,)]
+    usual = [isa for isa in routine.isas if not routine.batched or is_batch(routine) or TARGETS[isa].widths == (1,)]
     return next((isa for isa in reversed(usual) if not missing(TARGETS[isa], features)), usual[0])
 
 
@@ -136,4 +136,4 @@ def runner(kernel: Kernel, image: bytes | None = None, data: int = 0) -> Runner:
 
 def cases_a_call(kernel: Kernel) -> int:
     """How many cases one call takes where lanes are boards."""
-    return kernel.layout.lanes if kernel.layout.boards and not is_batch(kernel.routine) else 1
+    return kernel.layout.lanes if kernel.layout.batched and not is_batch(kernel.routine) else 1

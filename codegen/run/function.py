@@ -145,7 +145,7 @@ class Function:
             isa = isa or best_isa(arrays)
             if isa in VECTORS:
                 with suppress(ValueError, OutOfRegisters):  # not every description can have boards for lanes
-                    loop, code = in_memory(lower(arrays, isa, host().name, lanes if routine.boards else None))
+                    loop, code = in_memory(lower(arrays, isa, host().name, lanes if routine.batched else None))
         return Elementwise(routine.name, self._parameters, routine.contract.results, loop, code)
 
     def __reduce__(self) -> tuple[Callable[..., Function], tuple[object, ...]]:

@@ -64,7 +64,7 @@ class RandomDescription:
         names = tuple(f"r{i}" for i in range(results))
         contract = Contract(tuple(parameters), Written(name, self.specification), "", names)
         isas = ALL_SETS if self.kind == "boards" else PACKED
-        return Routine("random", name, "", contract, (describe,), "", "", isas, boards=self.kind == "boards")
+        return Routine("random", name, "", contract, (describe,), "", "", isas, batched=self.kind == "boards")
 
     @cached_property
     def graph(self) -> Graph:
@@ -103,7 +103,7 @@ class Writer:
 
     def __init__(self, random: Random, layout: Layout, dir8: Value | None, kind: str) -> None:
         self.random, self.layout, self.dir8, self.kind = random, layout, dir8, kind
-        self.lanes = layout.lanes if layout.boards else 1
+        self.lanes = layout.lanes if layout.batched else 1
         self.regions = 0
 
     def written(self, pool: list[Value], results: int) -> tuple[Value, ...]:

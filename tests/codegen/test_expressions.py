@@ -46,7 +46,7 @@ def together(programs: Sequence[Description], isas: Sequence[str]) -> Routine:
 
     takes = Parameter("a", "word"), Parameter("b", "word"), Parameter("results", "results")
     contract = Contract(takes, "", "", tuple(f"r{at}" for at in range(len(programs))))
-    return Routine("test", "form", "", contract, (describe,), "", "", tuple(isas), boards=True)
+    return Routine("test", "form", "", contract, (describe,), "", "", tuple(isas), batched=True)
 
 
 def union_of_steps(draw: random.Random) -> Description:

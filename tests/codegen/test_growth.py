@@ -85,7 +85,7 @@ def expressions(length: int, seed: int) -> Description:
 
 def on_every_set(describe: Description, parameters: int) -> Routine:
     """A routine whose lanes are boards, where a set has lanes."""
-    return replace(routine(describe, parameters), isas=ALL_SETS, boards=True)
+    return replace(routine(describe, parameters), isas=ALL_SETS, batched=True)
 
 
 def checked(kernel: Kernel, describe: Description, parameters: int) -> None:

@@ -50,7 +50,7 @@ def best(isa: str, straight: bool) -> list[Key]:
 def found(name: str, isa: str, lanes: int, level: str, budget: float = 3600.0) -> Improvement | None:
     """What a level finds in a kernel within so many seconds; nothing in one that it does not follow."""
     kernel = lower(find(name), isa, "sysv", lanes)
-    binary, boards = binary_of(kernel), lanes if kernel.layout.boards else 1
+    binary, boards = binary_of(kernel), lanes if kernel.layout.batched else 1
     subject = SearchSubject(name, isa, "sysv", boards)
     try:
         return search(subject, binary, level, budget)[1]

@@ -92,7 +92,7 @@ BY_HAND: Mapping[str, Callable[..., tuple[Value, ...]]] = {
 )
 def test_source_has_nothing_to_warn_of(compiler: Compiler, tmp_path: Path) -> None:
     functions = {name: lower(replace(routine(describe, 2), form=name)) for name, describe in BY_HAND.items()}
-    lanes = replace(routine(lambda a, b: (constant(5, 4),), 2), form="lanes", isas=("avx2",), boards=True)
+    lanes = replace(routine(lambda a, b: (constant(5, 4),), 2), form="lanes", isas=("avx2",), batched=True)
     flags = ("-mavx2",) if compiler is C[0] else ()
     made(tmp_path, compiler, functions | {"lanes": lower(lanes, "avx2")}, *FLAGS.get(compiler.name, ("-c",)), *flags)
 

@@ -39,7 +39,7 @@ ROUTINE = Routine(
     "",
     "an affine map of each byte's inverse",
     (AVX512.name,),
-    boards=True,
+    batched=True,
 )
 
 

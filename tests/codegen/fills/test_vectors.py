@@ -134,7 +134,7 @@ def assert_upper_halves_are_clean_unless_the_result_is_there(
     kernel: Kernel, decoded: Sequence[Decoded], lanes: int
 ) -> None:
     routine = kernel.routine
-    wide = routine.boards and not is_batch(routine) and lanes > 2
+    wide = routine.batched and not is_batch(routine) and lanes > 2
     dirty = [at for at, each in enumerate(decoded) if dirties(each)]
     cleaned = [at for at, each in enumerate(decoded) if each.mnemonic == "vzeroupper"]
     assert len(cleaned) == (1 if dirty and not wide else 0)

@@ -261,7 +261,7 @@ def test_constants_go_along_a_ray_of_the_run(dir8: int) -> None:
 def test_stages_in_turn_are_the_whole() -> None:
     """A routine on arrays, whose loops are lowered apart, is the graph of its description; its last loop is one."""
     routine = find("sliders.union.batch")
-    first, second = (trace_pass(State(routine, Layout(4, boards=True), each)) for each in routine.descriptions[:2])
+    first, second = (trace_pass(State(routine, Layout(4, batched=True), each)) for each in routine.descriptions[:2])
     assert len(first.before) == 1
     assert first.graph is second.graph
     joined = join_pass(first).graph

@@ -45,7 +45,7 @@ def routine(describe: Description, boards: int, scalars: int = 0, results: int =
 
     names = tuple(f"r{i}" for i in range(results))
     contract = Contract(tuple(parameters), "", "", names)
-    return Routine("test", "form", "", contract, (with_layout,), "", "", ALL_SETS, boards=True)
+    return Routine("test", "form", "", contract, (with_layout,), "", "", ALL_SETS, batched=True)
 
 
 CASES = (

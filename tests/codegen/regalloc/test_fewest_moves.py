@@ -242,7 +242,7 @@ def straight_code(seed: int) -> Routine:
         return (values[-1],)
 
     board = (Parameter("a", "board"), Parameter("b", "empty"))
-    return Routine("test", str(seed), "", Contract(board, "", ""), (describe,), "", "", ALL_SETS, boards=True)
+    return Routine("test", str(seed), "", Contract(board, "", ""), (describe,), "", "", ALL_SETS, batched=True)
 
 
 @pytest.mark.parametrize(

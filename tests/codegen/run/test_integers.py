@@ -105,8 +105,8 @@ def conventional() -> list[Any]:
     kernels: list[Any] = []
     for name, abi in product(CALLED, CONVENTIONS):
         routine = find(name)
-        of_wiki = len(routine.contract.parameters) == 2 and routine.boards
-        for isa in dict.fromkeys(("x86-64", best_isa(routine), *(routine.isas if routine.boards else ()))):
+        of_wiki = len(routine.contract.parameters) == 2 and routine.batched
+        for isa in dict.fromkeys(("x86-64", best_isa(routine), *(routine.isas if routine.batched else ()))):
             if not missing(TARGETS[isa]) and (abi != "wiki" or of_wiki):
                 kernels.append(pytest.param(name, isa, abi, id=f"{name}-{isa}-{abi}"))
     return kernels

@@ -169,7 +169,7 @@ def callable_from_go(job: Request) -> bool:
     """Whether Go has words for its jumps and its arguments; arrays in the widest registers alone."""
     if job.routine.contract.elements:
         return job.lanes == TARGETS[job.isa].widths[0]
-    vectors = (job.lanes or 1) > 1 and job.routine.boards
+    vectors = (job.lanes or 1) > 1 and job.routine.batched
     return not vectors and job.routine.family != "exploding"
 
 
