@@ -134,8 +134,8 @@ def _directed(
         descriptions = tuple(along(fill, directions) for fill in fills)
         contract = _contract(specification, name, parameters, requires)
         boards = len(directions) == 1
-        summary, literal = _summary(contract), source != SETWISE
-        yield Routine(family, form, name, contract, descriptions, source, summary, isas, boards, literal)
+        summary, verbatim = _summary(contract), source != SETWISE
+        yield Routine(family, form, name, contract, descriptions, source, summary, isas, boards, verbatim)
 
 
 _of_sets = partial(_directed, sets=DIRECTION_SETS)
@@ -151,7 +151,7 @@ def _any(family: str, form: str, specification: str, source: str, fill: Fill) ->
     boards = (SLIDERS,) if specification == "step" else (SLIDERS, EMPTY)
     contract = _contract(specification, "any", (*boards, DIR_8), ("dir8 below 8",))
     described = (at_run_time(fill),)
-    return Routine(family, form, "any", contract, described, source, _summary(contract), SCALARS, literal=True)
+    return Routine(family, form, "any", contract, described, source, _summary(contract), SCALARS, verbatim=True)
 
 
 def _simple(
@@ -171,7 +171,7 @@ def _simple(
     contract = _contract(specification, of, parameters, requires, numbering)
     described, others = (plain(function),), tuple((name, plain(way)) for name, way in ways)
     return Routine(
-        family, form, direction, contract, described, source, _summary(contract), SCALARS, literal=True, ways=others
+        family, form, direction, contract, described, source, _summary(contract), SCALARS, verbatim=True, ways=others
     )
 
 

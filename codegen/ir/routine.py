@@ -134,7 +134,7 @@ class Routine:
     isas: tuple[str, ...]
     batched: bool = False
     """Whether the lanes of a vector hold boards; otherwise they hold directions."""
-    literal: bool = False
+    verbatim: bool = False
     """Whether the routine keeps the algorithm of its source, step by step."""
     ways: tuple[tuple[str, Description], ...] = ()
     """Named alternative descriptions for further variants: larger code, or code that suits some processors."""

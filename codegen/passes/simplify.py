@@ -158,35 +158,35 @@ def factor_masks(graph: Graph) -> Graph:
     return rewrite(graph, rule)
 
 
-def demanded_bits(graph: Graph, loose: bool = False, literal: bool = False) -> Graph:
+def demanded_bits(graph: Graph, loose: bool = False, verbatim: bool = False) -> Graph:
     """Drop masks and parts of unions that change no demanded bit.
 
     One may be needed only because another is dropped. So those that stay droppable together go first, then single ones.
-    `loose` keeps masks that a rotate in place of a shift needs. `literal` keeps the parts of unions.
+    `loose` keeps masks that a rotate in place of a shift needs. `verbatim` keeps the parts of unions.
     """
-    while doomed := _unseen_together(graph, loose, literal):
+    while doomed := _unseen_together(graph, loose, verbatim):
         graph = _without(graph, doomed)
     return graph
 
 
-def _unseen_together(graph: Graph, loose: bool, literal: bool) -> dict[Value, Value]:
+def _unseen_together(graph: Graph, loose: bool, verbatim: bool) -> dict[Value, Value]:
     """Return values that can be dropped together, each with the argument that replaces it."""
-    if not any((value.op == "or" and not literal) or masked_of(value)[1] for value in graph.order):
+    if not any((value.op == "or" and not verbatim) or masked_of(value)[1] for value in graph.order):
         return {}
-    candidates = _unseen(graph, loose, literal, {})
+    candidates = _unseen(graph, loose, verbatim, {})
     doomed = candidates
     while doomed:
         # Known bits must hold without the dropped masks too: else a mask would justify its own removal.
-        left = _unseen(graph, loose, literal, doomed)
+        left = _unseen(graph, loose, verbatim, doomed)
         holding = {value: arg for value, arg in doomed.items() if left.get(value) is arg}
         if len(holding) == len(doomed):
             return doomed
         doomed = holding
     alone = ({value: arg} for value, arg in candidates.items())
-    return next((one for one in alone if one.items() <= _unseen(graph, loose, literal, one).items()), {})
+    return next((one for one in alone if one.items() <= _unseen(graph, loose, verbatim, one).items()), {})
 
 
-def _unseen(graph: Graph, loose: bool, literal: bool, gone: Mapping[Value, Value]) -> dict[Value, Value]:
+def _unseen(graph: Graph, loose: bool, verbatim: bool, gone: Mapping[Value, Value]) -> dict[Value, Value]:
     """Return values with an argument that has the same demanded bits, once the values `gone` are dropped."""
     known: dict[Value, Lanes] = {}
     wanted = demanded(graph, loose=loose, known=known, gone=gone)
@@ -196,7 +196,7 @@ def _unseen(graph: Graph, loose: bool, literal: bool, gone: Mapping[Value, Value
         if mask is not None:
             changes = (~(lane | zero) for lane, zero in zip(mask, known[bare], strict=True))
             return None if meets(changes, wanted[value]) else bare
-        if value.op == "or" and not literal:
+        if value.op == "or" and not verbatim:
             for at in (0, 1):
                 if not meets((~zero for zero in known[value.args[at]]), wanted[value]):
                     return value.args[1 - at]
@@ -212,13 +212,13 @@ def _without(graph: Graph, doomed: Mapping[Value, Value]) -> Graph:
 
 
 @lru_cache(CACHED_GRAPHS)
-def simplify(graph: Graph, *, loose: bool = False, literal: bool = False) -> Graph:
-    """Apply all rules until nothing changes. `loose` keeps masks for rotates, `literal` keeps parts of unions."""
+def simplify(graph: Graph, *, loose: bool = False, verbatim: bool = False) -> Graph:
+    """Apply all rules until nothing changes. `loose` keeps masks for rotates, `verbatim` keeps parts of unions."""
     unfolded: set[Value] = set()
     known: dict[Value, Lanes] = {}
     folded = partial(fold, unfolded=unfolded)
     moved = partial(reassociate_masks, known=known)
-    dropped = partial(demanded_bits, loose=loose, literal=literal)
+    dropped = partial(demanded_bits, loose=loose, verbatim=verbatim)
 
     def tidy(graph: Graph) -> Graph:
         for rule in (prune_phis, folded, cse, moved):
@@ -243,5 +243,5 @@ def _settled(graph: Graph, rules: Rule) -> Graph:
 def simplify_pass(state: State) -> State:
     """Simplify each stage. A choice of masks with ranks keeps what a rotate in place of a shift needs."""
     return state.each(
-        lambda graph: simplify(graph, loose=state.masks.ranks and graph.moves_alone, literal=state.routine.literal)
+        lambda graph: simplify(graph, loose=state.masks.ranks and graph.moves_alone, verbatim=state.routine.verbatim)
     )

@@ -40,5 +40,5 @@ def split_masks(graph: Graph) -> Graph:
 
 def split_masks_pass(state: State) -> State:
     """Split masks in the selected graph, which is then scheduled again."""
-    graph = state.selected if state.routine.literal else split_masks(state.selected)
+    graph = state.selected if state.routine.verbatim else split_masks(state.selected)
     return state if graph is state.selected else replace(state, selected=graph, graph=graph)

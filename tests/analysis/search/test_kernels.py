@@ -36,7 +36,7 @@ def test_the_page_has_the_instructions_of_its_kernels() -> None:
 def best(isa: str, straight: bool) -> list[Key]:
     """The shortest of each contract and number of lanes for a set, but for those that stay as a page has them."""
     wanted = {isa, getattr(TARGETS[isa].extends, "name", isa)}
-    figures = Figures((key, figures_of(*key)) for key in keys() if key[1] in wanted and not find(key[0]).literal)
+    figures = Figures((key, figures_of(*key)) for key in keys() if key[1] in wanted and not find(key[0]).verbatim)
     shortest: dict[tuple[str, int], Key] = {}
     for key, kernel in figures.differing.items():
         if kernel.isa == isa and (not kernel.arrays and not kernel.counts.branches) == straight:

@@ -87,10 +87,10 @@ def test_a_routine_after_a_page_stays_its_algorithm() -> None:
     name = "dumb7.attacks-of-fill.sout"
     found = counts(name, abi="wiki")
     assert (found.moves, found.operations) == (1, 3 * 7 + 1)
-    assert find(name).literal
-    free = replace(find(name), literal=False)
+    assert find(name).verbatim
+    free = replace(find(name), verbatim=False)
     assert binary_of(lower(free, "x86-64", "wiki")) == code("dumb7.attacks.sout", abi="wiki")
-    assert not any(routine.literal for routine in catalogue().values() if routine.source == "setwise")
+    assert not any(routine.verbatim for routine in catalogue().values() if routine.source == "setwise")
 
 
 @ALL_OR_QUICK
