@@ -171,7 +171,16 @@ def _simple(
     contract = _contract(specification, of, parameters, requires, numbering)
     described, others = (plain(function),), tuple((name, plain(way)) for name, way in ways)
     return Routine(
-        family, form, direction, contract, described, source, _summary(contract), SCALARS, verbatim=True, ways=others
+        family,
+        form,
+        direction,
+        contract,
+        described,
+        source,
+        _summary(contract),
+        SCALARS,
+        verbatim=True,
+        named_descriptions=others,
     )
 
 
@@ -298,7 +307,9 @@ def _sliders() -> Iterator[Routine]:
             contract = Contract(parameters, form, "", results, (requires,))
             usual, ways = _by_forms(sliders.described, whole, sliders.FORMS, board is OCCUPIED, len(boards))
             computes = f"{summary}, given the {board.name} squares"
-            yield Routine("sliders", form + ending, "", contract, usual, SETWISE, computes, ALL_SETS, ways=ways)
+            yield Routine(
+                "sliders", form + ending, "", contract, usual, SETWISE, computes, ALL_SETS, named_descriptions=ways
+            )
     yield from _counts()
 
 
@@ -329,7 +340,7 @@ def _counts() -> Iterator[Routine]:
         contract = Contract(parameters, form, "", results, (WITHIN_OCCUPIED,), counting=True)
         usual, ways = _by_forms(sliders.described, whole, sliders.FORMS, True, len(boards))
         computes = f"{summary}, given the occupied squares"
-        yield Routine("sliders", form, "", contract, usual, SETWISE, computes, ALL_SETS, ways=ways)
+        yield Routine("sliders", form, "", contract, usual, SETWISE, computes, ALL_SETS, named_descriptions=ways)
 
 
 _OF_PAWNS: tuple[tuple[str, tuple[Parameter, ...], str, Callable[[str], Fill], str], ...] = (
@@ -408,7 +419,7 @@ def _sides() -> Iterator[Routine]:
         names = tuple(man.name for man in men)
         usual, ways = _by_forms(sides.described, whole, sides.FORMS, color, names)
         computes = f"{summary.format(color.capitalize())}, given the occupied squares"
-        return Routine("side", form, color, contract, usual, SETWISE, computes, ALL_SETS, ways=ways)
+        return Routine("side", form, color, contract, usual, SETWISE, computes, ALL_SETS, named_descriptions=ways)
 
     minor = "all squares that rooks, bishops and knights attack"
     yield of_side("union-knights", "", (*PIECES, KNIGHTS), ("attacks",), sides.union, minor)

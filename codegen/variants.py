@@ -104,7 +104,7 @@ def _in_general(asked: Plan) -> Named:
     yield "urgent", VariantPlan(asked, soonest=True)
     yield "short", VariantPlan(shifting, soonest=False)
     yield "compared", VariantPlan(comparing, soonest=True) if comparing else None
-    for way, _ in asked.routine.ways:
+    for way, _ in asked.routine.named_descriptions:
         yield way, VariantPlan(_by_way(asked, way), soonest=True)
         yield f"{way}-short", VariantPlan(_by_way(shifting, way), soonest=False)
         yield f"{way}-compared", VariantPlan(_by_way(comparing, way), soonest=True) if comparing else None
@@ -114,7 +114,7 @@ def _boards(asked: Plan) -> Named:
     """Yield the variants whose lanes are boards."""
     yield "urgent", VariantPlan(asked, soonest=True)
     yield "held", VariantPlan(_holding(asked), soonest=False)
-    for way, _ in asked.routine.ways:
+    for way, _ in asked.routine.named_descriptions:
         yield way, VariantPlan(_by_way(asked, way), soonest=True)
         yield f"{way}-held", VariantPlan(_holding(_by_way(asked, way)), soonest=False)
 
@@ -138,19 +138,19 @@ def _rays(asked: Plan, lanes: int | None) -> Named:
         rest = tuple(direction for direction in DIR8 if direction not in (SOEA, SOWE))
         two = replace(asked, layout=replace(asked.layout, scalar_directions=rest))
         yield "two-lanes", VariantPlan(_without(two, _ROTATE) or two, soonest=True)
-        if any(way == "turned" for way, _ in asked.routine.ways):
+        if any(way == "turned" for way, _ in asked.routine.named_descriptions):
             yield "turned", VariantPlan(_by_way(replace(asked, layout=Layout()), "turned"), soonest=True)
 
 
 def _by_way(asked: Plan, name: str) -> Plan:
     """Return the plan with a description that the routine names."""
-    describe = dict(asked.routine.ways)[name]
+    describe = dict(asked.routine.named_descriptions)[name]
     return replace(asked, routine=replace(asked.routine, descriptions=(describe,)))
 
 
 def _gathered(asked: Plan) -> Plan:
     """Return the plan with westward attacks by pext, if the target has it."""
-    way = _by_way(asked, "gathered") if "gathered" in dict(asked.routine.ways) else asked
+    way = _by_way(asked, "gathered") if "gathered" in dict(asked.routine.named_descriptions) else asked
     return way if _forms(way) else asked
 
 

@@ -42,7 +42,7 @@ def on_arrays(routine: Routine, *ways: tuple[str, Description]) -> Routine:
         direction=f"{routine.direction}.batch" if routine.direction else "",
         contract=replace(routine.contract, parameters=(*arrays, COUNT), elements=inputs),
         descriptions=tuple(map(InTurn, stages)),
-        ways=tuple((name, InTurn((first, *stages[0]))) for name, first in ways),
+        named_descriptions=tuple((name, InTurn((first, *stages[0]))) for name, first in ways),
         summary=f"{routine.summary}, for each of n boards",
         isas=ALL_SETS,
         batched=True,

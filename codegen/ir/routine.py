@@ -136,7 +136,7 @@ class Routine:
     """Whether the lanes of a vector hold boards; otherwise they hold directions."""
     verbatim: bool = False
     """Whether the routine keeps the algorithm of its source, step by step."""
-    ways: tuple[tuple[str, Description], ...] = ()
+    named_descriptions: tuple[tuple[str, Description], ...] = ()
     """Named alternative descriptions for further variants: larger code, or code that suits some processors."""
 
     @property
