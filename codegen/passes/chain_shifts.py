@@ -13,7 +13,7 @@ from setwise.codegen.passes.state import State
 
 def _shifted_on(state: State, *, runs_only: bool) -> State:
     """Chain the shifts of each stage, on targets whose shifts overwrite their operand."""
-    if state.routine.verbatim or state.target.has("loose-shl", 1):
+    if state.routine.verbatim or state.target.has("shl-or-rotl", 1):
         return state
     return state.each(lambda graph: chain_shifts(graph, runs_only=runs_only))
 

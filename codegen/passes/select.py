@@ -80,8 +80,8 @@ def _displaced(graph: Graph, _: Target) -> Graph:
 
 def _loosen(graph: Graph, target: Target) -> Graph:
     """Let a shift be a rotate if the bits that wrap round are not demanded."""
-    shifts = ("shl", "shr")
-    if not target.has("loose-shl", 1) or not any(value.op in shifts and value.lanes == 1 for value in graph.order):
+    shifts = {"shl": "shl-or-rotl", "shr": "shr-or-rotr"}
+    if not target.has("shl-or-rotl", 1) or not any(value.op in shifts and value.lanes == 1 for value in graph.order):
         return graph
     wanted = demanded(graph, loose=True)
 
@@ -90,7 +90,7 @@ def _loosen(graph: Graph, target: Target) -> Graph:
             return value
         if any(want & ~value.operation.of(ALL, n) for want, n in zip(wanted[old], value.attr, strict=True)):
             return value
-        return Value(f"loose-{value.op}", value.args, value.attr, value.lanes, value.in_place)
+        return Value(shifts[value.op], value.args, value.attr, value.lanes, value.in_place)
 
     return rewrite(graph, rule, operations=shifts)
 

@@ -53,4 +53,4 @@ def share_opposite_fill(graph: Graph) -> Graph:
 
 def share_opposite_fill_pass(state: State) -> State:
     """Reuse opposite fills in each stage, on targets whose shifts overwrite their operand."""
-    return state if state.routine.verbatim or state.target.has("loose-shl", 1) else state.each(share_opposite_fill)
+    return state if state.routine.verbatim or state.target.has("shl-or-rotl", 1) else state.each(share_opposite_fill)

@@ -52,8 +52,8 @@ EXPRESSIONS: Mapping[str, Mapping[str, str]] = MappingProxyType(
         "shr": _same("{a} >> {n}", call="srli_epi64 a n", call_each="srlv_epi64 a b"),
         "rotl": _ROTATED | {"call": "rol_epi64 a n", "call_each": "rolv_epi64 a b"},
         "low-shl": _same("{a} << {n} & 0xFFFFFFFF"),
-        "loose-shl": _ROTATED,
-        "loose-shr": _BACK,
+        "shl-or-rotl": _ROTATED,
+        "shr-or-rotr": _BACK,
         "shlv": _by_register("<<"),
         "shrv": _by_register(">>"),
         "rotlv": _same(

@@ -33,7 +33,7 @@ _LANES = {
 }
 _ONE = frozenset({"to-general", "odd-to-general", "test-bytes", "put-low"})
 """Those of vectors with a result of 64 bits."""
-_COUNTED = frozenset({"shl", "shr", "rotl", "low-shl", "loose-shl", "loose-shr", "scaled-sum", "load-constant"})
+_COUNTED = frozenset({"shl", "shr", "rotl", "low-shl", "shl-or-rotl", "shr-or-rotr", "scaled-sum", "load-constant"})
 
 
 def values(target: Target, row: Row) -> Iterator[Value]:
