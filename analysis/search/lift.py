@@ -210,7 +210,13 @@ class _Lifting:
             raise self.refusal(instruction, "instructions with more than three arguments are not supported")
         files = tuple(_file_of(arg, self.files) for arg in reading.args)
         name = instruction.mnemonic
-        op = "test-bytes" if first.file == "mask" else _NAMES.get(name, "lifted") if first.bits != 32 else "lifted"
+        op = (
+            "nonzero-bytes-mask"
+            if first.file == "mask"
+            else _NAMES.get(name, "lifted")
+            if first.bits != 32
+            else "lifted"
+        )
         if op in ("and", "or", "xor", "add") and len(reading.args) != 2:
             op = "lifted"
         row: Row = Spelling(op, name, "", file=_file(first), parts=parts, over=over)

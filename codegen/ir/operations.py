@@ -173,7 +173,7 @@ _TABLE = (
     Operation("permute"),
     Operation("permute-bytes"),
     Operation("affine", _affine, cycles=3),
-    Operation("test-bytes", mask=True),
+    Operation("nonzero-bytes-mask", mask=True),
     Operation("from-mask"),
     *(Operation(name) for name in ("unite", "total", "beside")),  # lane operations, expanded before code generation
     *(Operation(name, writes=True) for name in ("store", "put", "put-low", "put-entry")),

@@ -16,7 +16,7 @@ from setwise.codegen.targets.table import Target
 
 _BY_RANKS = tuple(sum(8 * lane + rank << 8 * lane for lane in range(8)) for rank in range(8))
 """The bytes that each lane gets: those of one rank, from each board."""
-_SQUARE_BY_SQUARE = ("permute-bytes", "affine", "test-bytes")
+_SQUARE_BY_SQUARE = ("permute-bytes", "affine", "nonzero-bytes-mask")
 
 
 def reduce_lanes(graph: Graph, target: Target) -> Graph:
@@ -61,7 +61,7 @@ def _by_squares(boards: Value, mask: Lanes) -> Value:
     """Unite eight boards, each within its mask, as 64 bytes."""
     ranks = Value("permute-bytes", (boards, constant(_BY_RANKS)), lanes=8)
     squares = files(ranks, RISING)
-    return Value("from-mask", (Value("test-bytes", (squares, constant(_turned(mask)))),))
+    return Value("from-mask", (Value("nonzero-bytes-mask", (squares, constant(_turned(mask)))),))
 
 
 def _turned(boards: Lanes) -> Lanes:

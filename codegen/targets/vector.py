@@ -156,7 +156,7 @@ AVX512 = Target(
 _GFNI = _rows(
     Row("permute-bytes", "vpermb", "d b A"),
     Row("affine", "vgf2p8affineqb", "d a B n"),
-    Row("test-bytes", "vptestmb", "d a B8"),
+    Row("nonzero-bytes-mask", "vptestmb", "d a B8"),
 )
 
 GFNI = replace(

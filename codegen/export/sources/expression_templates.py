@@ -97,7 +97,7 @@ EXPRESSIONS: Mapping[str, Mapping[str, str]] = MappingProxyType(
         "permute": {"call": "permute4x64_epi64 a n"},
         "permute-bytes": {"call": "permutexvar_epi8 b a"},
         "affine": {"call": "gf2p8affine_epi64_epi8 a b n"},
-        "test-bytes": {"call": "test_epi8_mask a b"},
+        "nonzero-bytes-mask": {"call": "test_epi8_mask a b"},
         "from-mask": {"C": "{a}", "Rust": "{a}"},
     }
 )

@@ -31,7 +31,7 @@ _LANES = {
     "repeat": 8,
     "exchange": 8,
 }
-_ONE = frozenset({"to-general", "odd-to-general", "test-bytes", "put-low"})
+_ONE = frozenset({"to-general", "odd-to-general", "nonzero-bytes-mask", "put-low"})
 """Those of vectors with a result of 64 bits."""
 _COUNTED = frozenset({"shl", "shr", "rotl", "low-shl", "shl-or-rotl", "shr-or-rotr", "scaled-sum", "load-constant"})
 
@@ -45,7 +45,7 @@ def values(target: Target, row: Row) -> Iterator[Value]:
         for shape in ((2 * lanes,), (2,))[: 1 + (lanes == 2)] if row.op == "high-half" else (many,):
             args = [parameter(at, each) for at, each in enumerate(shape)]
             if row.op == "from-mask":
-                args = [Value("test-bytes", (parameter(0, 8), parameter(1, 8)))]
+                args = [Value("nonzero-bytes-mask", (parameter(0, 8), parameter(1, 8)))]
             for attr in _attributes(row.op, lanes):
                 numbers = (
                     () if row.op == "from-mask" else (constant(5, shape[-1]), constant(tuple(range(1, shape[-1] + 1))))
