@@ -12,7 +12,7 @@ class NotRegularError(OSError):
     """A path that is not a regular file: a directory, a pipe, a device. Reading it might never end."""
 
 
-def regular_content(path: str | Path, most: int, *, links: bool) -> bytes:
+def read_regular(path: str | Path, most: int, *, links: bool) -> bytes:
     """Return the content of a regular file, cut off one byte after `most` bytes.
 
     `links` permits a symbolic link. Raise NotRegularError for anything but a regular file, and OSError if it cannot be
@@ -37,14 +37,14 @@ def resolved(path: str | Path) -> Path:
         raise ValueError(f"{str(path)!r} contains a cycle of symbolic links: give another path") from None
 
 
-def told_content(path: str | Path, most: int, *, links: bool, larger: str, remedy: str) -> bytes:
+def read_checked(path: str | Path, most: int, *, links: bool, larger: str, remedy: str) -> bytes:
     """Return the content of a regular file of at most `most` bytes.
 
     Raise a one-line ValueError that ends with `remedy` for any other. `larger` names the limit in the message for a
     larger file.
     """
     try:
-        content = regular_content(path, most, links=links)
+        content = read_regular(path, most, links=links)
     except (OSError, ValueError) as error:  # ValueError: the path is not a valid file name
         what = (getattr(error, "strerror", None) or str(error)).lower()
         raise ValueError(f"{str(path)!r}: {what}: {remedy}") from None
@@ -53,7 +53,7 @@ def told_content(path: str | Path, most: int, *, links: bool, larger: str, remed
     return content
 
 
-def put(path: str | Path, content: bytes) -> None:
+def write_atomically(path: str | Path, content: bytes) -> None:
     """Write a file atomically: write a new file in the same folder, then rename it.
 
     An existing file keeps its mode. Raise OSError on failure.

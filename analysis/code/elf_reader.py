@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from setwise.codegen.files import NotRegularError, regular_content
+from setwise.codegen.files import NotRegularError, read_regular
 
 PAGE = 4096  # loaders place linked files at multiples of this
 _LARGEST = 1 << 27  # bytes of a file
@@ -157,7 +157,7 @@ class ElfRelocation:
 def read(path: str | Path) -> Elf:
     """Read an ELF file. Raises ElfError if it is none, and OSError if it cannot be read."""
     try:
-        content = regular_content(path, _LARGEST, links=True)
+        content = read_regular(path, _LARGEST, links=True)
     except (NotRegularError, IsADirectoryError):
         raise ElfError("not a regular file: give an object, program or shared library of Linux") from None
     if len(content) > _LARGEST:

@@ -20,7 +20,7 @@ from setwise.analysis.commands.kernels import add_cpu, add_objective, codes, req
 from setwise.analysis.commands.tables import print_columns, print_json, print_table
 from setwise.analysis.run.positions import words_of
 from setwise.codegen.board import parse_fen
-from setwise.codegen.files import told_content
+from setwise.codegen.files import read_checked
 
 EXAMPLES = (
     "setwise count 'dumb7.attacks.*' --isa bmi2",
@@ -75,7 +75,7 @@ def run(arguments: Namespace) -> int:
 
 def positions(path: str | Path) -> list[str]:
     """Return the FENs of a file, one a line. Empty lines and lines that begin with # are skipped."""
-    content = told_content(
+    content = read_checked(
         path, _MOST_BYTES, links=True, larger="a file of positions may be", remedy="give a file of FENs"
     )
     try:

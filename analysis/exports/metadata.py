@@ -19,7 +19,7 @@ from setwise.analysis.exports.facts import facts_of
 from setwise.codegen.assemble import assemble
 from setwise.codegen.export.names import symbol
 from setwise.codegen.export.prototypes import prototype, registers
-from setwise.codegen.files import told_content
+from setwise.codegen.files import read_checked
 from setwise.codegen.ir.routine import Parameter
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.machine.convention import SYSV, WIN64
@@ -152,7 +152,7 @@ def accounted(directory: Path) -> set[str]:
 def _content(path: Path) -> bytes:
     remedy = "give a directory that `setwise export` wrote"
     try:
-        return told_content(path, _MOST_BYTES, links=False, larger="any export's", remedy=remedy)
+        return read_checked(path, _MOST_BYTES, links=False, larger="any export's", remedy=remedy)
     except ValueError as error:
         raise MetadataError(str(error)) from None
 

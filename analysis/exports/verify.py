@@ -15,7 +15,7 @@ from setwise.analysis.parallel import Show, silent
 from setwise.analysis.proof.prover import TIME_LIMIT, Prover
 from setwise.analysis.spec.contracts import task_of
 from setwise.codegen.export.names import symbol
-from setwise.codegen.files import regular_content
+from setwise.codegen.files import read_regular
 from setwise.codegen.own.user_files import is_own, parted, source_digest
 
 VerifyStatus = Literal["fine", "failed", "not run"]
@@ -81,7 +81,7 @@ def _findings(
 def _compared(path: Path, wanted: bytes) -> Finding:
     """Whether a file has that content; of a larger one no more than its size counts."""
     try:
-        content = regular_content(path, len(wanted), links=False)
+        content = read_regular(path, len(wanted), links=False)
     except OSError as error:
         return _finding(path.name, "made again", (error.strerror or str(error)).lower())
     if len(content) == len(wanted) and content == wanted:

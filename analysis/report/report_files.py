@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from setwise.analysis.report.figures import Measurements
-from setwise.codegen.files import put, told_content
+from setwise.codegen.files import read_checked, write_atomically
 
 PATH, _MOST_BYTES = "data/measurements.json", 1 << 26
 Files = Mapping[str, str]  # texts by paths relative to the folder, with / as separator
@@ -24,7 +24,7 @@ def read(folder: Path) -> Measurements:
     path, remedy = folder / PATH, "restore it from the repository"
     if not path.exists():
         return Measurements()
-    content = told_content(path, _MOST_BYTES, links=True, larger="any measurements", remedy=remedy)
+    content = read_checked(path, _MOST_BYTES, links=True, larger="any measurements", remedy=remedy)
     try:
         return msgspec.json.decode(content, type=Measurements)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
@@ -50,7 +50,7 @@ def write(folder: Path, files: Files) -> None:
     try:
         for name, text in files.items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            put(folder / name, text.encode())
+            write_atomically(folder / name, text.encode())
     except OSError as error:
         raise ValueError(f"cannot write {error.filename}: {error.strerror}") from None
 

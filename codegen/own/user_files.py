@@ -18,7 +18,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from setwise.codegen.files import NotRegularError, regular_content, resolved
+from setwise.codegen.files import NotRegularError, read_regular, resolved
 from setwise.codegen.fills.batch import on_arrays
 from setwise.codegen.ir.routine import Routine, Written
 from setwise.codegen.own.definition import Definition, DescriptionError, made_in
@@ -120,7 +120,7 @@ def source_digest(module: str, *, loaded: bool = False) -> str:
 
 def _content(file: str) -> bytes:
     try:
-        content = regular_content(file, _MOST_BYTES, links=True)
+        content = read_regular(file, _MOST_BYTES, links=True)
     except (NotRegularError, FileNotFoundError, NotADirectoryError, IsADirectoryError, ValueError):
         raise ValueError(f"there is no file {file!r}: name a Python file that holds routines") from None
     except OSError as error:
