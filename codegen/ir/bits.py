@@ -69,7 +69,7 @@ def _asked(op: str, counts: Lanes, wanted: Lanes, known: tuple[Lanes, ...]) -> t
     operation = operation_named(op)
     lanes = tuple(zip(wanted, zip(*known, strict=True), counts, strict=True))
     looked_at = range(1 if operation.left else len(known))
-    return tuple(tuple(operation.asked(bits, at, lane, count) for bits, lane, count in lanes) for at in looked_at)
+    return tuple(tuple(operation.demanded(bits, at, lane, count) for bits, lane, count in lanes) for at in looked_at)
 
 
 _OF_RAYS = ("step", "run", "path")
@@ -146,7 +146,7 @@ def demanded(
             ask(gone[value], wanted[value])
         elif value.region is not None:
             region = value.region
-            for below in (*region.outside, *region.asked, *(v for body in region.bodies for v in body)):
+            for below in (*region.outside, *region.tested, *(v for body in region.bodies for v in body)):
                 ask(below, (ALL,) * below.lanes)
         elif value.op in _OF_RAYS:
             ask(value.args[0], _asked_along(value, wanted[value]))

@@ -80,7 +80,7 @@ def dependencies(value: Value) -> tuple[Value, ...]:
 def dependencies_of(region: Region) -> tuple[Value, ...]:
     """Return the operands and the values of a region's bodies."""
     made = tuple(v for body in zip(region.bodies, region.effects, strict=True) for part in body for v in part)
-    inside = (*region.asked, *made) if region.kind == "when" else (*made, *region.asked)
+    inside = (*region.tested, *made) if region.kind == "when" else (*made, *region.tested)
     return (*region.outside, *inside)
 
 
@@ -170,7 +170,7 @@ def rewrite(
             if region is not value.region:
                 renewed = Value(value.op, value.args, value.attr, value.lanes, value.in_place, region, value.line)
                 if value.line is not None:
-                    _hand_on(value.line, *region.asked, *region.outside[len(region.inits) :])
+                    _hand_on(value.line, *region.tested, *region.outside[len(region.inits) :])
         else:
             renewed = value
             for arg in value.args if new else ():

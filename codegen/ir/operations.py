@@ -72,7 +72,7 @@ class Operation:
             ones |= self.of(*corner)
         return ALL & ~ones
 
-    def asked(self, wanted: int, at: int, known: tuple[int, ...], count: int) -> int:
+    def demanded(self, wanted: int, at: int, known: tuple[int, ...], count: int) -> int:
         """Return the bits of argument number `at` on which the demanded bits `wanted` may depend.
 
         `known` holds the known zero bits of all arguments.

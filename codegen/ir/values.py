@@ -239,7 +239,7 @@ class Region:
         return self.inits if self.index is None else (*self.inits, self.index)
 
     @property
-    def asked(self) -> tuple[Value, ...]:
+    def tested(self) -> tuple[Value, ...]:
         """The value that the condition tests, if any: in a loop from its body, otherwise from outside."""
         return () if self.condition is None else (self.condition.value,)
 
@@ -250,7 +250,7 @@ class Region:
             inits=now(self.inits),
             bodies=tuple(map(now, self.bodies)),
             effects=tuple(map(now, self.effects)),
-            condition=None if self.condition is None else replace(self.condition, value=now(self.asked)[0]),
+            condition=None if self.condition is None else replace(self.condition, value=now(self.tested)[0]),
             index=None if self.index is None else now((self.index,))[0],
         )
 

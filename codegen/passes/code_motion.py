@@ -62,7 +62,7 @@ class _Placing:
             bodies = []
             for number, body in enumerate(region.bodies):
                 inner: list[Value | RegionBlock] = []
-                asked = region.asked if region.kind == "loop" else ()
+                asked = region.tested if region.kind == "loop" else ()
                 for following in (*region.effects[number], *body, *asked):
                     self.emit(following, (*home, (region, number)), inner)
                 bodies.append(Block(tuple(inner)))
@@ -107,7 +107,7 @@ def _homes(graph: Graph, order: tuple[Value, ...], needs: dict[Value, frozenset[
         region = value.region
         for below in region.outside:
             use(below, home)
-        for asked in region.asked:
+        for asked in region.tested:
             use(asked, home if region.kind == "when" else (*home, (region, 0)))
         for number, body in enumerate(region.bodies):
             for following in (*body, *region.effects[number]):

@@ -50,12 +50,12 @@ def register_operands(values: Iterable[Value]) -> list[Value]:
 
 def entry_conditions(region: Region) -> tuple[Value, ...]:
     """Return the values that a region tests on entry."""
-    return (*(region.asked if region.kind == "when" else ()), *region.outside[len(region.inits) :])
+    return (*(region.tested if region.kind == "when" else ()), *region.outside[len(region.inits) :])
 
 
 def loop_conditions(region: Region) -> tuple[Value, ...]:
     """Return the values that a loop tests after each iteration."""
-    return region.asked if region.kind == "loop" else ()
+    return region.tested if region.kind == "loop" else ()
 
 
 def reads(event: ProgramPoint) -> tuple[Value, ...]:

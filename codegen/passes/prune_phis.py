@@ -86,7 +86,7 @@ def _read(graph: Graph, owners: dict[Value, Owner]) -> tuple[set[tuple[Region, i
         else:
             waiting += value.args
             continue
-        waiting += (*region.asked, *(write for writes in region.effects for write in writes))
+        waiting += (*region.tested, *(write for writes in region.effects for write in writes))
         waiting += () if region.index is None else (region.index,)
         places.add((region, at))
         left.update(region.phis[body][at] for body in before)

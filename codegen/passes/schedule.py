@@ -335,7 +335,7 @@ def _basic_blocks(block: Block, results: tuple[Value, ...], target: Target, regi
         straight = []
         if item is not None:
             for number, body in enumerate(item.bodies):
-                after = (*(value for _, value in item.phi_inputs(number)), *item.region.asked)
+                after = (*(value for _, value in item.phi_inputs(number)), *item.region.tested)
                 yield from _basic_blocks(body, after, target, registers)
 
 

@@ -94,7 +94,7 @@ def _stays_inside(graph: Graph) -> None:
     leaks = any(value.op == "phi" and value not in phis for value in graph.order)
     leaks = leaks or any(around[result] for result in graph.results)
     for region in regions:
-        inside, outside = (region.asked, ()) if region.kind == "loop" else ((), region.asked)
+        inside, outside = (region.tested, ()) if region.kind == "loop" else ((), region.tested)
         parts = [(*body, *region.effects[at], *inside) for at, body in enumerate(region.bodies)]
         for at, values in enumerate((*parts, (*region.outside, *outside))):
             leaks = leaks or any(other is region and body != at for value in values for other, body in around[value])

@@ -255,7 +255,7 @@ def _asked(point: Point, wants: Mapping[Value, int]) -> tuple[Any, ...]:
         carried = [
             (phi.file, wants.get(phi), where.get(init)) for phi, init in zip(region.phis[0], region.inits, strict=True)
         ]
-        decides = [where.get(value) for value in (*region.asked, *region.outside[len(region.inits) :])]
+        decides = [where.get(value) for value in (*region.tested, *region.outside[len(region.inits) :])]
         return kind, region.kind, point.kept, carried, decides, wanted
     if kind == "leave":
         home = {value: at for at, value in enumerate(point.header)}

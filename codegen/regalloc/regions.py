@@ -40,7 +40,7 @@ def _enter(edges: Edges, before: Assignment, point: Point) -> list[Edge]:
 def _entered(edges: Edges, before: Assignment, point: Point, region: Region) -> list[Edge]:
     registers, headers, saved = before
     at = dict(zip(point.live, registers, strict=True))
-    asked = next(iter(region.asked), None) if region.kind == "when" else region.index
+    asked = next(iter(region.tested), None) if region.kind == "when" else region.index
     options: list[Edge] = [((point.keep(registers), headers, saved), 0, NOTHING)]
     for number, (phi, init) in enumerate(zip(region.phis[0], region.inits, strict=True)):
         later = bitset(at[v] for v in region.inits[number + 1 :] if v.constant is None)

@@ -44,7 +44,7 @@ def test_what_is_known_of_bits_follows_from_what_is_computed(operation: Operatio
         if not operation.left:
             assert operation.zeros(zeros, count, loose=True) == operation.zeros(zeros, count, loose=False)
         for at, number in enumerate(args):
-            unseen = ALL & ~operation.asked(wanted, at, zeros, count)
+            unseen = ALL & ~operation.demanded(wanted, at, zeros, count)
             other = [*args[:at], number ^ unseen & rng.getrandbits(64), *args[at + 1 :]]
             assert (operation.of(*other, *counts) ^ result) & wanted == 0
 
@@ -52,10 +52,10 @@ def test_what_is_known_of_bits_follows_from_what_is_computed(operation: Operatio
 def test_masks_and_shifts_are_seen_through() -> None:
     assert OPERATIONS["and"].zeros((0xF0, 0x0F), 0, loose=False) == 0xFF
     assert OPERATIONS["andn"].zeros((0xF0, 0x0F), 0, loose=False) == 0x0F
-    assert OPERATIONS["and"].asked(0xFF, 0, (0, 0x0F), 0) == 0xF0
+    assert OPERATIONS["and"].demanded(0xFF, 0, (0, 0x0F), 0) == 0xF0
     assert OPERATIONS["shl"].zeros((1 << 63,), 8, loose=False) == 0x80 | (0x80 ^ 0xFF)
     assert OPERATIONS["shl"].zeros((1 << 63,), 8, loose=True) == 0x80
-    assert OPERATIONS["shr"].asked(0xFF, 0, (0,), 8) == 0xFF00
+    assert OPERATIONS["shr"].demanded(0xFF, 0, (0,), 8) == 0xFF00
 
 
 @pytest.mark.parametrize("operation", COMPUTED, ids=lambda one: one.name)
