@@ -219,7 +219,7 @@ def _forms(routine: Routine, layout: Layout, ranks: bool) -> tuple[State, ...]:
 
     With ranks only descriptions in which something moves in one lane: only there a rotate may stand for a shift.
     """
-    traced = [state for state in _traced(routine, layout) if not ranks or any(g.moves_alone for g in state.graphs)]
+    traced = [state for state in _traced(routine, layout) if not ranks or any(g.shifts_scalars for g in state.graphs)]
     masked = [replace(state, masks=Masks(inner, ranks)) for state, inner in product(traced, (False, True))]
     simple = [simplify_pass(state) for state in _distinct(map(expand_pass, masked))]
     return (*simple, *map(balance_pass, simple))

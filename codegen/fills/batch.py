@@ -15,7 +15,7 @@ from dataclasses import replace
 from functools import cache, partial
 
 from setwise.codegen.ir.control import SIGN, below, while_
-from setwise.codegen.ir.description import InTurn
+from setwise.codegen.ir.description import Composition
 from setwise.codegen.ir.layout import Layout
 from setwise.codegen.ir.routine import Description, Parameter, Routine
 from setwise.codegen.ir.values import Value, load, store
@@ -41,8 +41,8 @@ def on_arrays(routine: Routine, *ways: tuple[str, Description]) -> Routine:
         form=routine.form if routine.direction else f"{routine.form}.batch".lstrip("."),
         direction=f"{routine.direction}.batch" if routine.direction else "",
         contract=replace(routine.contract, parameters=(*arrays, COUNT), elements=inputs),
-        descriptions=tuple(map(InTurn, stages)),
-        named_descriptions=tuple((name, InTurn((first, *stages[0]))) for name, first in ways),
+        descriptions=tuple(map(Composition, stages)),
+        named_descriptions=tuple((name, Composition((first, *stages[0]))) for name, first in ways),
         summary=f"{routine.summary}, for each of n boards",
         isas=ALL_SETS,
         batched=True,

@@ -27,17 +27,17 @@ SIGN = 1 << 63
 
 def nonzero(value: Value) -> Condition:
     """Return the condition that a value is not zero."""
-    return _of_one("nonzero", value)
+    return _condition_on("nonzero", value)
 
 
 def below(value: Value, bound: int) -> Condition:
     """Return the condition that an unsigned value is below `bound`, itself below 2**31 or equal to 2**63."""
-    return _of_one("below", value, _bound(bound))
+    return _condition_on("below", value, _bound(bound))
 
 
 def at_least(value: Value, bound: int) -> Condition:
     """Return the condition that an unsigned value is at least `bound`, itself below 2**31 or equal to 2**63."""
-    return _of_one("at-least", value, _bound(bound))
+    return _condition_on("at-least", value, _bound(bound))
 
 
 def _bound(bound: int) -> int:
@@ -46,7 +46,7 @@ def _bound(bound: int) -> int:
     return bound
 
 
-def _of_one(kind: Literal["nonzero", "below", "at-least"], value: Value, bound: int = 0) -> Condition:
+def _condition_on(kind: Literal["nonzero", "below", "at-least"], value: Value, bound: int = 0) -> Condition:
     if value.lanes != 1:
         raise ValueError(f"a condition tests one lane, not {value.lanes}: unite the lanes first")
     return Condition(kind, value, bound)
@@ -85,7 +85,7 @@ def _traced(body: Body, carried: tuple[Value, ...]) -> tuple[tuple[Value, ...], 
     return nexts, writes
 
 
-def _followed(body: Body, carried: tuple[Value, ...]) -> tuple[Value, ...]:
+def _evaluated(body: Body, carried: tuple[Value, ...]) -> tuple[Value, ...]:
     """Run a body at code generation and return its next values. Raise ValueError if it writes memory."""
     nexts, writes = _traced(body, carried)
     if writes:
@@ -115,7 +115,7 @@ def while_(condition: Callable[..., Condition], body: Body, *start: Value | int)
     for _ in range(ROUNDS_DECIDED):
         if not decided:
             break
-        following = _followed(body, carried)
+        following = _evaluated(body, carried)
         decided = condition(*following).decided
         if decided is None:
             break
@@ -137,7 +137,7 @@ def repeat(count: int, body: Body, *start: Value | int) -> tuple[Value, ...]:
     carried = tuple(map(_value, start))
     if count == 0 or (count <= ROUNDS_DECIDED and all(value.constant is not None for value in carried)):
         for _ in range(count):
-            carried = _followed(body, carried)
+            carried = _evaluated(body, carried)
         return carried
 
     def counted(*values: Value) -> tuple[Value, ...]:
@@ -153,7 +153,7 @@ def when(condition: Condition, body: Body, *carried: Value) -> tuple[Value, ...]
     """Return the next values of `body` if `condition` holds, else the carried values."""
     carried = tuple(map(_value, carried))
     if _condition(condition).decided is not None:
-        return _followed(body, carried) if condition.decided else carried
+        return _evaluated(body, carried) if condition.decided else carried
     phis = _phis(carried)
     nexts, effects = _traced(body, phis)
     return _results(Region("when", carried, (phis,), (nexts,), (effects,), condition=condition))
@@ -170,7 +170,7 @@ def switch(index: Value, bodies: Sequence[Body], *carried: Value, falls: bool = 
     if index.constant is not None:
         _below(index.number, len(bodies), "bodies")
         for body in bodies[index.number :] if falls else bodies[index.number : index.number + 1]:
-            carried = _followed(body, carried)
+            carried = _evaluated(body, carried)
         return carried
     phis = tuple(_phis(carried) for _ in bodies)
     traced = [_traced(body, values) for body, values in zip(bodies, phis, strict=True)]

@@ -15,7 +15,7 @@ Fill = Callable[..., Value]
 
 
 @dataclass(frozen=True)
-class InTurn:
+class Composition:
     """A composition of descriptions: the result of each stage is the last parameter of the next."""
 
     stages: tuple[Description, ...]

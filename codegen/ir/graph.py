@@ -30,7 +30,7 @@ class Graph:
         return tuple(postorder((*self.parameters, *self.results)))
 
     @cached_property
-    def moves_alone(self) -> bool:
+    def shifts_scalars(self) -> bool:
         """Whether a one-lane value is shifted, or moved along a ray."""
         return any(value.lanes == 1 and value.op in _MOVES for value in self.order)
 
@@ -51,9 +51,9 @@ class Graph:
     @cached_property
     def depth(self) -> int:
         """The approximate critical path in cycles."""
-        return self.depth_behind(1)
+        return self.depth_after(1)
 
-    def depth_behind(self, before: int) -> int:
+    def depth_after(self, before: int) -> int:
         """Return the critical path if the last parameter is available only after `before` cycles."""
         depths: dict[Value, int] = dict.fromkeys(self.parameters[-1:], before)
         for value in self.order:
@@ -119,12 +119,12 @@ def postorder(results: Iterable[Value], known: Container[Value] = ()) -> list[Va
     return list(order)
 
 
-def in_turn(graphs: Sequence[Graph]) -> Graph:
+def compose(graphs: Sequence[Graph]) -> Graph:
     """Compose graphs: the result of each becomes the last parameter of the next."""
-    return reduce(_behind, graphs)
+    return reduce(_appended, graphs)
 
 
-def _behind(before: Graph, graph: Graph) -> Graph:
+def _appended(before: Graph, graph: Graph) -> Graph:
     given = dict(zip(graph.parameters, (*before.parameters[:-1], *before.results), strict=True))
     numbers = count(len({value.region for value in before.order} - {None}))
 
@@ -170,7 +170,7 @@ def rewrite(
             if region is not value.region:
                 renewed = Value(value.op, value.args, value.attr, value.lanes, value.in_place, region, value.line)
                 if value.line is not None:
-                    _hand_on(value.line, *region.tested, *region.outside[len(region.inits) :])
+                    _inherit_line(value.line, *region.tested, *region.outside[len(region.inits) :])
         else:
             renewed = value
             for arg in value.args if new else ():
@@ -181,13 +181,13 @@ def rewrite(
         if made is not value:
             new[value] = made
             if value.line is not None:
-                _hand_on(value.line, made)
+                _inherit_line(value.line, made)
     parameters, results = now(graph.parameters), now(graph.results)
     stays = same(parameters, graph.parameters) and same(results, graph.results)
     return graph if stays else Graph(parameters, results)
 
 
-def _hand_on(line: Line, *made: Value) -> None:
+def _inherit_line(line: Line, *made: Value) -> None:
     """Set the line of these values, and of their new arguments, where it is missing."""
     unseen, first = [*made], {*made}
     while unseen:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FrameType
 
-from setwise.codegen.ir.description import InTurn
+from setwise.codegen.ir.description import Composition
 from setwise.codegen.ir.layout import Layout
 from setwise.codegen.ir.routine import Description, Routine
 from setwise.codegen.ir.values import Value
@@ -51,8 +51,8 @@ _MAKES = Value.__init__.__code__
 
 
 def _recorded(describe: Description) -> Description:
-    if isinstance(describe, InTurn):
-        return InTurn(tuple(map(_recorded, describe.stages)))
+    if isinstance(describe, Composition):
+        return Composition(tuple(map(_recorded, describe.stages)))
     return RecordedFile(describe)
 
 

@@ -165,4 +165,6 @@ def expand(graph: Graph, masks: Masks) -> Graph:
 
 def expand_pass(state: State) -> State:
     """Expand rays into shifts and masks, by the choice of masks of the state."""
-    return state.each(lambda graph: expand(graph, replace(state.masks, ranks=state.masks.ranks and graph.moves_alone)))
+    return state.each(
+        lambda graph: expand(graph, replace(state.masks, ranks=state.masks.ranks and graph.shifts_scalars))
+    )

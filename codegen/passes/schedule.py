@@ -410,4 +410,4 @@ def estimate(state: State, most: float = inf) -> tuple[int, int]:
         if length > most:
             break
         length += schedules.least - schedules.dag.forced
-    return length, reduce(lambda depth, graph: graph.depth_behind(depth), state.graphs, 1)
+    return length, reduce(lambda depth, graph: graph.depth_after(depth), state.graphs, 1)

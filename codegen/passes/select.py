@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import count
 
 from setwise.codegen.ir.bits import demanded
-from setwise.codegen.ir.graph import Graph, in_turn, rewrite
+from setwise.codegen.ir.graph import Graph, compose, rewrite
 from setwise.codegen.ir.operations import COMMUTATIVE
 from setwise.codegen.ir.orders import permuted
 from setwise.codegen.ir.values import ALL, Lanes, Region, Value, constant, place_of, same
@@ -363,5 +363,5 @@ def select_pass(state: State) -> State:
 
 def join_pass(state: State) -> State:
     """Join the stages into one graph."""
-    graph = in_turn(state.graphs)
+    graph = compose(state.graphs)
     return replace(state, before=(), graph=graph, selected=graph)

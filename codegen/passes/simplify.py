@@ -243,5 +243,5 @@ def _settled(graph: Graph, rules: Rule) -> Graph:
 def simplify_pass(state: State) -> State:
     """Simplify each stage. A choice of masks with ranks keeps what a rotate in place of a shift needs."""
     return state.each(
-        lambda graph: simplify(graph, loose=state.masks.ranks and graph.moves_alone, verbatim=state.routine.verbatim)
+        lambda graph: simplify(graph, loose=state.masks.ranks and graph.shifts_scalars, verbatim=state.routine.verbatim)
     )

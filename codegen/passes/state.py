@@ -8,7 +8,7 @@ from functools import cached_property
 from math import inf
 from typing import Any, NamedTuple
 
-from setwise.codegen.ir.graph import Graph, in_turn
+from setwise.codegen.ir.graph import Graph, compose
 from setwise.codegen.ir.layout import Layout
 from setwise.codegen.ir.routine import Description, Routine
 from setwise.codegen.ir.values import Region, Value
@@ -153,7 +153,7 @@ class State:
             self.target,
             self.convention,
             self.layout,
-            in_turn(self.masked),
+            compose(self.masked),
             self.selected,
             self.code,
             self.allocated.exact,

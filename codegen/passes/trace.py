@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import lru_cache
 from itertools import accumulate
 
-from setwise.codegen.ir.description import InTurn
+from setwise.codegen.ir.description import Composition
 from setwise.codegen.ir.graph import Graph
 from setwise.codegen.ir.layout import Layout
 from setwise.codegen.ir.operations import WRITES
@@ -28,7 +28,7 @@ def trace_pass(state: State) -> State:
     Raises Refused for several results without a pointer, and for more than MOST operations.
     """
     describe = state.describe
-    if isinstance(describe, InTurn) and state.layout.lanes > 1:
+    if isinstance(describe, Composition) and state.layout.lanes > 1:
         *before, last = describe.stages
         stages = [_stage(state.routine, state.layout, stage) for stage in before]
         graph = _whole(state.routine, state.layout, last)

@@ -268,7 +268,7 @@ def test_stages_in_turn_are_the_whole() -> None:
     whole = Graph(joined.parameters, routine.descriptions[0](first.layout, *joined.parameters))
     assert joined.shape == whole.shape
     assert (joined.depth, len(joined.order)) == (whole.depth, len(whole.order))
-    behind = first.graph.depth_behind(first.before[0].depth)
+    behind = first.graph.depth_after(first.before[0].depth)
     assert behind == whole.depth
 
 
