@@ -15,15 +15,15 @@ from setwise.codegen.export.sources.c import HEAD, TAIL, function, prefixed
 from setwise.codegen.export.sources.dispatch import (
     BITS,
     LEAVES,
-    OURS,
+    NOTE,
     Choice,
     boards,
+    choice_basis,
     choices,
-    chooser,
-    chosen_sets,
+    comment_lines,
     constant_name,
-    documentation,
     requirement,
+    sets_of_choices,
 )
 from setwise.codegen.export.sources.language import folded, indented
 from setwise.codegen.export.sources.source import results_in_order
@@ -119,7 +119,7 @@ def header(order: Order) -> str:
         *(_guarded(kernel, _documented(kernel, order)) for kernel in order.kernels),
     ]
     if offered:
-        parts += [prefixed(part, prefix) for part in _sets(chosen_sets(offered), order.dispatch)]
+        parts += [prefixed(part, prefix) for part in _sets(sets_of_choices(offered), order.dispatch)]
         parts += map(_choice, offered)
     return "\n\n".join((*parts, _namespace(order, offered), TAIL, "#endif")) + "\n"
 
@@ -129,10 +129,10 @@ def _introduction(order: Order, offered: Sequence[Choice]) -> str:
         *head(order, f"{_stem(order)}.h"),
         "",
         *wrap(f"C11 and C++17, header only. {boards(order.kernels)}", 116),
-        OURS,
+        NOTE,
     ]
     if any(len(choice.kernels) > 1 for choice in offered):
-        how = chooser(order.dispatch, "-march=native, -mavx2 -mbmi -mbmi2")
+        how = choice_basis(order.dispatch, "-march=native, -mavx2 -mbmi -mbmi2")
         lines += ["Functions without an instruction set in their name use the best one, chosen", f"{how}."]
     return _comment(lines)
 
@@ -232,7 +232,7 @@ def _sets_of(targets: Sequence[Target]) -> str:
 def _choice(choice: Choice) -> str:
     """Return the function that calls the best kernel, with its comment."""
     plain = choice.kernels[-1]
-    remark = _comment([*documentation(choice), f"Usage: {usage(plain, choice.name)}"], documents=True)
+    remark = _comment([*comment_lines(choice), f"Usage: {usage(plain, choice.name)}"], documents=True)
     return f"{remark}\n{prefixed(_branching(choice), plain.prefix)}"
 
 

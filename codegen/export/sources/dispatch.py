@@ -55,7 +55,7 @@ def choices(kernels: Iterable[Kernel]) -> tuple[Choice, ...]:
     )
 
 
-def chosen_sets(offered: Iterable[Choice]) -> tuple[Target, ...]:
+def sets_of_choices(offered: Iterable[Choice]) -> tuple[Target, ...]:
     """Return the instruction sets beyond x86-64 of these choices, oldest first."""
     named = {kernel.target.name for choice in offered for kernel in choice.kernels}
     return tuple(target for name, target in TARGETS.items() if name in named and name != "x86-64")
@@ -103,7 +103,7 @@ def constant_name(target: Target) -> str:
     return symbol_of(target.name).upper()
 
 
-OURS = "setwise selects the instructions; your compiler allocates the registers."
+NOTE = "setwise selects the instructions; your compiler allocates the registers."
 
 
 def boards(kernels: Iterable[Kernel]) -> str:
@@ -113,7 +113,7 @@ def boards(kernels: Iterable[Kernel]) -> str:
     return f"Boards are 64-bit sets of squares: {bits}."
 
 
-def chooser(dispatch: bool, flags: str) -> str:
+def choice_basis(dispatch: bool, flags: str) -> str:
     """Return the basis of the choice: CPUID at run time, or the compiler's flags."""
     return "by CPUID at the first call (thread-safe)" if dispatch else f"at compile time ({flags})"
 
@@ -122,7 +122,7 @@ _WIDTH = 112
 """The maximum width of a comment line, without comment signs."""
 
 
-def documentation(choice: Choice) -> list[str]:
+def comment_lines(choice: Choice) -> list[str]:
     """Return the description, the meaning of numbers and the requirements of a choice as comment lines."""
     routine = choice.kernels[-1].routine
     required = [f"Requires {requirement}." for requirement in routine.contract.required]

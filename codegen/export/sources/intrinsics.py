@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from setwise.codegen.export.sources.expression_templates import EXPRESSIONS
-from setwise.codegen.export.sources.language import Language, Unsaid
+from setwise.codegen.export.sources.language import Inexpressible, Language
 from setwise.codegen.ir.values import Value
 from setwise.codegen.targets.table import Target
 
@@ -37,12 +37,12 @@ class WithIntrinsics(Language):
     """Templates that convert a 64-bit number to a signed one, and back."""
 
     def on_vectors(self, value: Value, operands: Sequence[str]) -> str:
-        """Return the call of an intrinsic. Raise Unsaid if there is none."""
+        """Return the call of an intrinsic. Raise Inexpressible if there is none."""
         said, lanes = EXPRESSIONS.get(value.op, {}), max(value.lanes, *(arg.lanes for arg in value.args))
         each = value.operation.left and len(value.args) > 1
         text = said.get("call_each" if each else f"call{lanes}") or said.get("call")
         if text is None:
-            raise Unsaid(f"there is no intrinsic for '{value.op}' on {lanes} lanes")
+            raise Inexpressible(f"there is no intrinsic for '{value.op}' on {lanes} lanes")
         name, *words = text.split()
         given = dict(zip("abc", operands, strict=False))
         given["zero"] = self.call(named("{p}_setzero_{s}", lanes), (), ())

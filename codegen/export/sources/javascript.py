@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from setwise.codegen.export.banner import head
 from setwise.codegen.export.order import Order
 from setwise.codegen.export.prototypes import returns
-from setwise.codegen.export.sources.dispatch import Choice, boards, choices, documentation, usage
+from setwise.codegen.export.sources.dispatch import Choice, boards, choices, comment_lines, usage
 from setwise.codegen.export.sources.expression_templates import EXPRESSIONS
-from setwise.codegen.export.sources.language import Language, Unsaid, commented, folded, indented
+from setwise.codegen.export.sources.language import Inexpressible, Language, commented, folded, indented
 from setwise.codegen.export.sources.source import body
 from setwise.codegen.ir.values import Value
 
@@ -32,7 +32,7 @@ class _JavaScript(Language):
         """Return the C expression with BigInt literals, truncated if it may exceed 64 bits."""
         text = EXPRESSIONS.get(value.op, {}).get("C", "_")
         if "_" in text:
-            raise Unsaid(f"JavaScript has no expression for '{value.op}'")
+            raise Inexpressible(f"JavaScript has no expression for '{value.op}'")
         counts = value.attr if isinstance(value.attr, tuple) else (0,)
         n, m = (f"{each}n" for each in (counts[0], -counts[0] % 64))
         a, b = (*operands, "")[:2]
@@ -40,7 +40,7 @@ class _JavaScript(Language):
         return text if value.op in ("and", "or", "xor", "shr") else f"BigInt.asUintN(64, {text})"
 
     def on_vectors(self, value: Value, operands: Sequence[str]) -> str:
-        raise Unsaid(f"JavaScript has no vectors for '{value.op}'")
+        raise Inexpressible(f"JavaScript has no vectors for '{value.op}'")
 
     def load(self, pointer: str, index: str, lanes: int) -> str:
         return f"{pointer}[{index}]"
@@ -85,6 +85,6 @@ def _function(choice: Choice) -> str:
     lines = body(kernel, _JavaScript())
     if not returns(kernel) and not contract.elements:
         lines = [f"const results = new BigUint64Array({len(contract.results)});", *lines, "return results;"]
-    remark = [*documentation(choice), f"Usage: {usage(contract, choice.bare, 'const', '')}"]
+    remark = [*comment_lines(choice), f"Usage: {usage(contract, choice.bare, 'const', '')}"]
     text = ("/**", *(f" * {line}" for line in remark), " */", f"export function {choice.bare}({', '.join(given)}) {{")
     return "\n".join(folded((*text, *indented(lines), "}")))

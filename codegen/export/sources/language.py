@@ -12,7 +12,7 @@ from setwise.codegen.ir.values import Condition, Value
 INDENT = "    "
 
 
-class Unsaid(ValueError):
+class Inexpressible(ValueError):
     """An operation that the language cannot express. The message names both."""
 
 
@@ -52,7 +52,7 @@ class Language:
     def operation(self, value: Value, operands: Sequence[str]) -> str:
         """Return the expression of an operation on operands; the whole statement for a write.
 
-        Raise Unsaid if the language cannot express the operation.
+        Raise Inexpressible if the language cannot express the operation.
         """
         match value.op:
             case "load" | "place":
@@ -82,7 +82,7 @@ class Language:
         counts = value.attr if isinstance(value.attr, tuple) else (0,)
         n, m = (self.count(value.lanes, each) for each in (counts, tuple(-count % 64 for count in counts)))
         if self.NAME not in EXPRESSIONS.get(value.op, ()):
-            raise Unsaid(f"{self.NAME} has no expression for '{value.op}'")
+            raise Inexpressible(f"{self.NAME} has no expression for '{value.op}'")
         return EXPRESSIONS[value.op][self.NAME].format(a=a, b=b, n=n, m=m, bytes=8 * value.lanes)
 
     def count(self, lanes: int, counts: tuple[int, ...]) -> str:

@@ -10,15 +10,15 @@ from setwise.codegen.export.order import Order
 from setwise.codegen.export.sources.dispatch import (
     BITS,
     LEAVES,
-    OURS,
+    NOTE,
     Choice,
     boards,
+    choice_basis,
     choices,
-    chooser,
-    chosen_sets,
+    comment_lines,
     constant_name,
-    documentation,
     requirement,
+    sets_of_choices,
     usage,
 )
 from setwise.codegen.export.sources.intrinsics import feature_names
@@ -91,14 +91,14 @@ def module(order: Order) -> str:
     offered = choices(order.kernels)
     parts = [_introduction(order), *(_documented(kernel, order) for kernel in order.kernels)]
     if offered:
-        parts += [*_sets(chosen_sets(offered), order.dispatch), *(_choice(choice, order) for choice in offered)]
+        parts += [*_sets(sets_of_choices(offered), order.dispatch), *(_choice(choice, order) for choice in offered)]
     return "\n\n".join(parts) + "\n"
 
 
 def _introduction(order: Order) -> str:
     newest = max((kernel.target for kernel in order.kernels), key=lambda target: OF_SETS[target.name].rustc)
     needed = OF_SETS[newest.name]
-    how = chooser(order.dispatch, "-C target-cpu=native")
+    how = choice_basis(order.dispatch, "-C target-cpu=native")
     lines = [
         *head(order, f"{order.called}.rs"),
         "",
@@ -106,7 +106,7 @@ def _introduction(order: Order) -> str:
         f"It needs rustc {needed.rustc}{f', for {newest.title}' if needed.newer_rustc else ''}.",
         boards(order.kernels),
         f"Safe functions use the best instruction set, chosen {how}.",
-        OURS,
+        NOTE,
     ]
     return "\n".join(commented(lines))
 
@@ -205,7 +205,7 @@ def _choice(choice: Choice, order: Order) -> str:
     else:
         typed = [f"{name}: u64" for name in arguments]
     lines += _branching(choice, arguments)
-    text = documentation(choice)
+    text = comment_lines(choice)
     if not arrays and len(contract.results) > 1:
         text.append(f"Returns {', '.join(contract.results)}.")
     name = choice.bare.lower()

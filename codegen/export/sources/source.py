@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from setwise.codegen.export.prototypes import returns
-from setwise.codegen.export.sources.language import Language, Unsaid
+from setwise.codegen.export.sources.language import Inexpressible, Language
 from setwise.codegen.ir.graph import Graph, postorder, rewrite
 from setwise.codegen.ir.operations import WRITES
 from setwise.codegen.ir.orders import reordered
@@ -76,7 +76,7 @@ def body(kernel: Kernel, language: Language) -> list[str]:
     walk = _Walk(language, source, dict(zip(graph.parameters, names, strict=True)), last_readers(placed))
     try:
         block = walk.block(placed)
-    except Unsaid as error:
+    except Inexpressible as error:
         what = f"{kernel.name} for {kernel.target.name}"
         raise Refused(f"{what}: {error}: use a listing or an object, such as --format gas") from None
     if returns(kernel):

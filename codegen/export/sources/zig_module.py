@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from setwise.codegen.export.banner import about, head
 from setwise.codegen.export.order import Order
-from setwise.codegen.export.sources.dispatch import Choice, boards, choices, documentation, usage
+from setwise.codegen.export.sources.dispatch import Choice, boards, choices, comment_lines, usage
 from setwise.codegen.export.sources.intrinsics import feature_names
 from setwise.codegen.export.sources.language import commented, folded, indented
 from setwise.codegen.export.sources.source import results_in_order
@@ -78,7 +78,7 @@ def _choice(choice: Choice, file: str) -> str:
         )
     lines.append(f"return {name_of(plain)}({', '.join(arguments)});")
     line = f"pub fn {choice.bare}({', '.join(typed)}) {result(plain)} {{"
-    text = [*documentation(choice), f"Usage: `{usage(plain.routine.contract, f'{file}.{choice.bare}', 'const', '')}`"]
+    text = [*comment_lines(choice), f"Usage: `{usage(plain.routine.contract, f'{file}.{choice.bare}', 'const', '')}`"]
     return "\n".join(folded((*commented(text, "///"), line, *indented(lines), "}")))
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from setwise.codegen.export.sources.c import _C
 from setwise.codegen.export.sources.expression_templates import EXPRESSIONS
-from setwise.codegen.export.sources.language import Language, Unsaid
+from setwise.codegen.export.sources.language import Inexpressible, Language
 from setwise.codegen.export.sources.rust import _Rust
 from setwise.codegen.export.sources.zig import _Zig
 from setwise.codegen.ir.operations import ALL, OPERATIONS, Operation
@@ -118,7 +118,7 @@ def test_every_language_says_what_rows_make_or_refuses_it_in_a_line(language: La
             for value in values(target, row) if row.op not in MEMORY_ALONE else ():
                 try:
                     assert language.operation(value, ("x", "y", "z")[: len(value.args)])
-                except Unsaid as error:
+                except Inexpressible as error:
                     refused.add(str(error))
     known = {f"Zig has no expression for '{op}'" for op in ZIG_LACKS}
     assert refused == (known if language.NAME == "Zig" else set())
