@@ -141,12 +141,12 @@ def _directed(
 _of_sets = partial(_directed, sets=DIRECTION_SETS)
 
 
-def _either(single: Fill, lanes: Fill) -> Fill:
+def _by_file(single: Fill, lanes: Fill) -> Fill:
     """Return a fill that uses one function on general registers and another, with bytewise arithmetic, on vectors."""
     return lambda ray, gen, boards: (single if gen.lanes == 1 else lanes)(ray, gen, boards)
 
 
-def _any(family: str, form: str, specification: str, source: str, fill: Fill) -> Routine:
+def _directed_at_run_time(family: str, form: str, specification: str, source: str, fill: Fill) -> Routine:
     """Return a routine whose direction is known at run time."""
     boards = (SLIDERS,) if specification == "step" else (SLIDERS, EMPTY)
     contract = _contract(specification, "any", (*boards, DIR_8), ("dir8 below 8",))
@@ -195,9 +195,13 @@ def _dumb7() -> Iterator[Routine]:
     yield from directed("attacks-of-fill", "attacks", f"{DUMB7}: Attack Fill", dumb7.attacks_of_fill)
     yield from directed("attacks-until-dry", "attacks", dry, dumb7.attacks_until_dry, isas=SCALARS)
     yield from _of_sets("dumb7", *attacks)
-    yield _any("dumb7", "occluded-until-dry", "occluded", f"{DUMB7}: Loop Version", dumb7.occluded_until_dry)
-    yield _any("dumb7", "attacks-until-dry", "attacks", f"{DUMB7}: Loop Version", dumb7.attacks_until_dry)
-    yield _any("dumb7", "attacks", "attacks", f"{DUMB7}: Unrolled Attacks", dumb7.attacks)
+    yield _directed_at_run_time(
+        "dumb7", "occluded-until-dry", "occluded", f"{DUMB7}: Loop Version", dumb7.occluded_until_dry
+    )
+    yield _directed_at_run_time(
+        "dumb7", "attacks-until-dry", "attacks", f"{DUMB7}: Loop Version", dumb7.attacks_until_dry
+    )
+    yield _directed_at_run_time("dumb7", "attacks", "attacks", f"{DUMB7}: Unrolled Attacks", dumb7.attacks)
 
 
 def _kogge_stone() -> Iterator[Routine]:
@@ -210,8 +214,8 @@ def _kogge_stone() -> Iterator[Routine]:
     yield from _directed("kogge-stone", *occluded)
     yield from _directed("kogge-stone", *attacks)
     yield from _of_sets("kogge-stone", *attacks)
-    yield _any("kogge-stone", "occluded", "occluded", general, kogge_stone.occluded)
-    yield _any("kogge-stone", "attacks", "attacks", general, kogge_stone.attacks)
+    yield _directed_at_run_time("kogge-stone", "occluded", "occluded", general, kogge_stone.occluded)
+    yield _directed_at_run_time("kogge-stone", "attacks", "attacks", general, kogge_stone.attacks)
 
 
 def _push() -> Iterator[Routine]:
@@ -219,7 +223,7 @@ def _push() -> Iterator[Routine]:
     for name, directions in EACH.items():
         if name == "east":
             east = {name: directions}
-            by_carry = _either(push.east_by_addition, push.east_by_bytes)
+            by_carry = _by_file(push.east_by_addition, push.east_by_bytes)
             yield from _directed(*attacks, by_carry, sets=east, requires=(NOT_ON_EMPTY,))
         else:
             yield from _directed(*attacks, push.push, push.push_of_two, sets={name: directions})
@@ -232,13 +236,13 @@ def _shift() -> Iterator[Routine]:
 
     steps = f"{KOGGE_STONE}: Direction-wise Fill"
     yield from _directed("shift", "one", "step", steps, one_step, parameters=(SLIDERS,))
-    yield _any("shift", "one", "step", f"{DUMB7}: Generalized Rays", one_step)
+    yield _directed_at_run_time("shift", "one", "step", f"{DUMB7}: Generalized Rays", one_step)
 
 
 def _subtraction() -> Iterator[Routine]:
     forms = {
-        "attacks": _either(subtraction.doubled, subtraction.doubled_bytewise),
-        "attacks-cleared": _either(subtraction.cleared, subtraction.cleared_bytewise),
+        "attacks": _by_file(subtraction.doubled, subtraction.doubled_bytewise),
+        "attacks-cleared": _by_file(subtraction.cleared, subtraction.cleared_bytewise),
     }
     east = partial(_directed, "subtraction", sets={"east": EACH["east"]}, parameters=(SLIDERS, OCCUPIED))
     for form, fill in forms.items():
@@ -369,13 +373,13 @@ def _leapers() -> Iterator[Routine]:
         yield Routine("leapers", form, color, contract, (plain(moved(color)),), SETWISE, computes, ALL_SETS)
 
 
-_MEN = (*PIECES, KNIGHTS, KINGS, PAWNS)
+_PIECES_AND_PAWNS = (*PIECES, KNIGHTS, KINGS, PAWNS)
 _KINDS = (*PIECES, QUEENS, KNIGHTS, KINGS, PAWNS)
 _NESTED = ("by_pawns", "by_minors", "by_rooks", "by_all")
 _OF_SIDES: tuple[
     tuple[str, tuple[Parameter, ...], tuple[str, ...], Callable[[sides.Side], tuple[Value, ...]], str], ...
 ] = (
-    ("union", _MEN, ("attacks",), sides.union, "all squares that {} attacks"),
+    ("union", _PIECES_AND_PAWNS, ("attacks",), sides.union, "all squares that {} attacks"),
     (
         "pieces",
         _KINDS,
@@ -392,7 +396,7 @@ _OF_SIDES: tuple[
     ),
     (
         "twice",
-        _MEN,
+        _PIECES_AND_PAWNS,
         ("attacks", "twice"),
         sides.twice,
         "all squares that {} attacks, and those that it attacks from two directions, by two jumps or by both, or more",

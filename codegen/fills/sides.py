@@ -13,8 +13,8 @@ from functools import reduce
 
 from setwise.codegen.board import DIR8, Direction
 from setwise.codegen.fills import leapers, push, sliders
-from setwise.codegen.fills.sliders import AROUND, IN_TURNS, Board, Form
-from setwise.codegen.ir.layout import Layout, by_width, halves, united_beside
+from setwise.codegen.fills.sliders import ALTERNATING, ROOKS_FIRST, Board, Form
+from setwise.codegen.ir.layout import Layout, by_width, halves, united_pair
 from setwise.codegen.ir.layout import union as union_of
 from setwise.codegen.ir.values import CompassRay, Value, constant
 
@@ -49,7 +49,7 @@ class Side:
         """The layout of the board."""
         return self.board.layout
 
-    def along(self, order: Sequence[Direction] = AROUND) -> list[Value]:
+    def along(self, order: Sequence[Direction] = ROOKS_FIRST) -> list[Value]:
         """Return the squares attacked along each ray by sliders, kings and pawns."""
         rays = self.form(self.board, order, self.rooks, self.bishops)
         return [attacks | ray.step(self._riders(ray)) for ray, attacks in rays]
@@ -84,7 +84,7 @@ def described(
     return whole(Side(form, color, Board(layout, ~occupied, occupied), **pieces))
 
 
-def union(side: Side, order: Sequence[Direction] = AROUND) -> tuple[Value, ...]:
+def union(side: Side, order: Sequence[Direction] = ROOKS_FIRST) -> tuple[Value, ...]:
     """Return all attacked squares. In general registers king attacks are computed in halves."""
     if side.layout.all_in_lanes:
         return (side.layout.union((*side.along(order), *side.jumps())),)
@@ -99,7 +99,7 @@ def pieces(side: Side) -> tuple[Value, ...]:
     if not side.layout.all_in_lanes:
         return (*slid, leapers.knights(side.knights), leapers.kings(side.kings), pawns)
     steps = leapers.leaps(side.layout, side.kings, DIR8)
-    return (*slid, united_beside(union_of(side.jumps()), union_of(steps)), pawns)
+    return (*slid, united_pair(union_of(side.jumps()), union_of(steps)), pawns)
 
 
 def nested(side: Side) -> tuple[Value, ...]:
@@ -110,7 +110,7 @@ def nested(side: Side) -> tuple[Value, ...]:
     by_minors = by_pawns | diagonal | side.layout.union(side.jumps())
     by_rooks = by_minors | orthogonal
     royal = replace(side, rooks=side.queens, bishops=side.queens, knights=NONE, pawns=NONE)
-    (by_royal,) = union(royal, IN_TURNS if side.layout.all_in_lanes else AROUND)
+    (by_royal,) = union(royal, ALTERNATING if side.layout.all_in_lanes else ROOKS_FIRST)
     return by_pawns, by_minors, by_rooks, by_rooks | by_royal
 
 

@@ -13,13 +13,13 @@ from operator import or_
 
 from setwise.codegen.board import DIR8, EAST, NOEA, NORT, NOWE, ROOK, SOEA, SOUT, SOWE, WEST, Direction
 from setwise.codegen.fills import blockers, push, turned
-from setwise.codegen.ir.layout import Layout, folded, folded_apart, halves, united_beside
+from setwise.codegen.ir.layout import Layout, folded, halves, reduced_halves, united_pair
 from setwise.codegen.ir.values import CompassRay, Value
 
-AROUND = (NORT, EAST, SOUT, WEST, NOEA, NOWE, SOWE, SOEA)
+ROOKS_FIRST = (NORT, EAST, SOUT, WEST, NOEA, NOWE, SOWE, SOEA)
 """All directions, rook directions first."""
 
-IN_TURNS = (NORT, NOEA, EAST, NOWE, SOUT, SOWE, WEST, SOEA)
+ALTERNATING = (NORT, NOEA, EAST, NOWE, SOUT, SOWE, WEST, SOEA)
 """All directions, alternating between rook and bishop directions as the lanes of the results do."""
 
 Attacks = list[tuple[CompassRay, Value]]
@@ -107,7 +107,7 @@ ALONE = by_rays(push.pull_by_two)
 """Each ray separately, with runs of two only."""
 
 
-def turned_beside(board: Board, order: Sequence[Direction], rooks: Value, bishops: Value) -> Attacks:
+def turned_rooks(board: Board, order: Sequence[Direction], rooks: Value, bishops: Value) -> Attacks:
     """Return attacks of rooks on turned boards in vector registers, and of bishops ray by ray in general registers.
 
     Raise ValueError if the layout itself assigns directions to general registers.
@@ -126,7 +126,7 @@ def gathering(left: CompassRay, right: CompassRay, gen: Value, pro: Value) -> tu
     return push.pull(left, gen, pro), push.push_of_two(right, gen, pro)
 
 
-BESIDE: Mapping[str, Form] = {"turned": turned_beside, "gathered": along_axes(gathering)}
+BESIDE: Mapping[str, Form] = {"turned": turned_rooks, "gathered": along_axes(gathering)}
 """Forms that suit some processors, by name. They are variants, and never candidates for the shortest code."""
 
 IN_LANES: tuple[Form, ...] = (
@@ -169,7 +169,7 @@ def described(
 
 
 def union(
-    form: Form, board: Board, rooks: Value, bishops: Value, order: Sequence[Direction] = AROUND
+    form: Form, board: Board, rooks: Value, bishops: Value, order: Sequence[Direction] = ROOKS_FIRST
 ) -> tuple[Value, ...]:
     """Return all attacked squares."""
     return (board.layout.union(attacks for _, attacks in form(board, order, rooks, bishops)),)
@@ -181,9 +181,9 @@ def pair(form: Form, board: Board, rooks: Value, bishops: Value) -> tuple[Value,
     If all rays use lanes, both are lanes of one value.
     """
     if board.layout.all_in_lanes:
-        rays = form(board, IN_TURNS, rooks, bishops)
+        rays = form(board, ALTERNATING, rooks, bishops)
         return (folded(_any_ray(rays), 2),)
-    rays = form(board, AROUND, rooks, bishops)
+    rays = form(board, ROOKS_FIRST, rooks, bishops)
     straight, diagonal = ([attacks for ray, attacks in rays if ray.straight is s] for s in (True, False))
     return board.layout.union(straight), board.layout.union(diagonal)
 
@@ -193,7 +193,7 @@ def pieces(form: Form, board: Board, rooks: Value, bishops: Value, queens: Value
     if board.layout.holds_two and form is not ALONE:
         both, its = _two_sets(form, board, rooks, bishops, queens, queens)
         return both, board.layout.union((its,))
-    order = IN_TURNS if board.layout.all_in_lanes else AROUND
+    order = ALTERNATING if board.layout.all_in_lanes else ROOKS_FIRST
     return (*pair(form, board, rooks, bishops), *union(form, board, queens, queens, order))
 
 
@@ -206,9 +206,12 @@ def sides(
     if board.layout.holds_two and form is not ALONE:
         both = _two_sets(form, board, white_rooks, white_bishops, black_rooks, black_bishops)
     else:
-        white, black = form(board, AROUND, white_rooks, white_bishops), form(board, AROUND, black_rooks, black_bishops)
+        white, black = (
+            form(board, ROOKS_FIRST, white_rooks, white_bishops),
+            form(board, ROOKS_FIRST, black_rooks, black_bishops),
+        )
         both = _any_ray(white), _any_ray(black)
-    return (united_beside(*both),)
+    return (united_pair(*both),)
 
 
 def mobility(form: Form, board: Board, rooks: Value, bishops: Value, targets: Value) -> tuple[Value, Value]:
@@ -218,7 +221,7 @@ def mobility(form: Form, board: Board, rooks: Value, bishops: Value, targets: Va
     """
     straight: list[Value] = []
     diagonal: list[Value] = []
-    for ray, attacks in form(board, AROUND, rooks, bishops):
+    for ray, attacks in form(board, ROOKS_FIRST, rooks, bishops):
         moves = attacks & board.layout.board(ray, targets)
         if ray.straight is None:
             for half, boards in zip(halves(moves), (straight, diagonal), strict=True):
@@ -236,7 +239,7 @@ def counts(form: Form, board: Board, rooks: Value, bishops: Value, targets: Valu
 
 def _two_sets(form: Form, board: Board, *sliders: Value) -> tuple[Value, Value]:
     """Return the attacks of two sets, each reduced to two lanes: along ranks and files, and along diagonals."""
-    return folded_apart(_any_ray(form(board, IN_TURNS, *sliders)))
+    return reduced_halves(_any_ray(form(board, ALTERNATING, *sliders)))
 
 
 def _any_ray(rays: Attacks) -> Value:
@@ -249,7 +252,7 @@ def rays(form: Form, board: Board, rooks: Value, bishops: Value) -> tuple[Value,
     layout = board.layout
     if not layout.all_in_lanes:
         by_ray = form(board, DIR8, rooks, bishops)
-        attacks = dict(chain.from_iterable(layout.apiece(ray, attacked) for ray, attacked in by_ray))
+        attacks = dict(chain.from_iterable(layout.by_direction(ray, attacked) for ray, attacked in by_ray))
         return tuple(attacks[direction] for direction in DIR8)
     order = DIR8 if layout.both_sides and form is ALONE else (*DIR8[-2:], *DIR8[:-2])
     found = [attacked for _, attacked in form(board, order, rooks, bishops)]

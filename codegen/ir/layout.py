@@ -57,10 +57,10 @@ class Layout:
         [(noEa, noEa), (east,)]
         """
         if self.directions_per_register == 1:
-            return _alone(directions)
+            return _one_ray_each(directions)
         if self.scalar_directions:
             alone, beside = self._divided(directions)
-            return (*_alone(alone), *replace(self, scalar_directions=()).rays(beside))
+            return (*_one_ray_each(alone), *replace(self, scalar_directions=()).rays(beside))
         if self.mirrored:
             return tuple(_paired(directions))
         sides = (
@@ -69,7 +69,7 @@ class Layout:
             else [[d for d in directions if d.shift > 0], [d for d in directions if d.shift < 0]]
         )
         if all(len(side) == 1 for side in sides):
-            return _alone(directions)
+            return _one_ray_each(directions)
         return tuple(
             self._ray(side[at : at + self.directions_per_register])
             for side in sides
@@ -79,7 +79,7 @@ class Layout:
     def axes(self, directions: Sequence[Direction]) -> tuple[tuple[CompassRay, CompassRay], ...]:
         """Return pairs of a left ray and its opposite, for the axes of these left directions."""
         alone, beside = (directions, ()) if self.directions_per_register <= 2 else self._divided(directions)
-        lefts = _alone(alone)
+        lefts = _one_ray_each(alone)
         if beside:
             lefts += tuple(
                 self._ray(beside[at : at + self.directions_per_register])
@@ -148,7 +148,7 @@ class Layout:
         """Return whether the ray's second lane holds the flipped board."""
         return self.mirrored and len(ray.directions) == 2
 
-    def apiece(self, ray: CompassRay, board: Value) -> Iterator[tuple[Direction, Value]]:
+    def by_direction(self, ray: CompassRay, board: Value) -> Iterator[tuple[Direction, Value]]:
         """Yield each direction of a ray with its lane as a one-lane board."""
         each = self.halves(board) if self._mirrored(ray) else lanes(board)
         yield from zip(self.directions(ray), each, strict=True)
@@ -160,7 +160,7 @@ class Layout:
 
     def union(self, boards: Iterable[Value]) -> Value:
         """Unite all boards and all lanes into one board; lane by lane if lanes are boards."""
-        united = map(union, by_width(_united_before_they_leave(boards)))
+        united = map(union, by_width(_lower_lanes_united(boards)))
         return reduce(or_, united if self.batched else map(self._united, united), constant(0))
 
     def _united(self, board: Value) -> Value:
@@ -174,7 +174,7 @@ class Layout:
         return reduce(add, (count if self.batched or count.lanes == 1 else total(count) for count in counts))
 
 
-def _alone(directions: Sequence[Direction]) -> tuple[CompassRay, ...]:
+def _one_ray_each(directions: Sequence[Direction]) -> tuple[CompassRay, ...]:
     """Return one ray per direction."""
     return tuple(CompassRay((direction,)) for direction in directions)
 
@@ -192,7 +192,7 @@ def by_width(boards: Iterable[Value]) -> Iterable[list[Value]]:
     return groups.values()
 
 
-def _united_before_they_leave(boards: Iterable[Value]) -> Iterator[Value]:
+def _lower_lanes_united(boards: Iterable[Value]) -> Iterator[Value]:
     """Yield the boards, with boards that are lower lanes of vectors united in the vector registers."""
     lower: list[Value] = []
     for board in boards:
@@ -220,13 +220,13 @@ def lanes(value: Value) -> tuple[Value, ...]:
     return (value,) if value.lanes == 1 else tuple(lane for half in halves(value) for lane in lanes(half))
 
 
-def folded_apart(value: Value) -> tuple[Value, Value]:
+def reduced_halves(value: Value) -> tuple[Value, Value]:
     """Reduce the lower and the upper four of eight lanes to two lanes each."""
     low, high = halves(value | reshaped("exchange", value, 8))
     return reshaped("low-half", low, 2), reshaped("low-half", high, 2)
 
 
-def united_beside(one: Value, other: Value) -> Value:
+def united_pair(one: Value, other: Value) -> Value:
     """Return two lanes: the union of one value's lanes, and the union of the other's."""
     return folded(make("join", one, other) | make("join-odd", one, other), 2)
 
