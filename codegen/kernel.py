@@ -72,7 +72,7 @@ def widths(routine: Routine, target: Target) -> tuple[int, ...]:
 
     If lanes hold directions, two lanes are possible only on a target with no wider register.
     """
-    return target.widths if routine.batched else target.spread or target.widths
+    return target.widths if routine.batched else target.direction_widths or target.widths
 
 
 _OF_WIKI = (["board", "empty"], ["board", "occupied"])

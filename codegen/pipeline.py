@@ -207,7 +207,7 @@ def selected_forms(routine: Routine, target: Target, layout: Layout) -> tuple[St
 
 def _every_form(routine: Routine, target: Target, layout: Layout) -> list[State]:
     """Return all forms before selection, as far as the target can tell them apart."""
-    masked = [_forms(routine, layout, ranks) for ranks in ((False, True) if target.rotates else (False,))]
+    masked = [_forms(routine, layout, ranks) for ranks in ((False, True) if target.tries_rotates else (False,))]
     return _distinct(
         sorted(chain(*masked), key=lambda state: (routine.descriptions.index(state.describe), state.masks))
     )

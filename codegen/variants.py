@@ -177,7 +177,7 @@ def _without(asked: Plan, name: str) -> Plan | None:
     rows = tuple(row for row in target.rows if name not in (row.mnemonic, row.op))
     if rows == target.rows:
         return None
-    return replace(asked, target=replace(target, rows=rows, rotates=target.rotates and name != _ROTATE))
+    return replace(asked, target=replace(target, rows=rows, tries_rotates=target.tries_rotates and name != _ROTATE))
 
 
 def _forms(asked: Plan) -> Sequence[State]:

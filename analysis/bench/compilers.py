@@ -149,7 +149,7 @@ def c_files(isa: str, lanes: int) -> tuple[_CFile, ...]:
         )
     boards = replace(_FILLS, kind="vectors", flags=(f"-DLANES={lanes}",))
     plain = boards, _BOARD, _SLIDERS, _LEAPERS
-    if not target.spread:
+    if not target.direction_widths:
         return (*plain, *arrays)
     if not target.has("rotl", lanes):
         return (*plain, _APART, *arrays)

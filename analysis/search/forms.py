@@ -193,7 +193,7 @@ def _example(form: Form) -> tuple[Decoded, tuple[Register, ...], Register | None
     result = _RESULT[form.file] if form.file else _RESULT["general"]
     if form.row.tied and form.file:
         arguments[0] = result
-    if "cl" in form.row.spelt:
+    if "cl" in form.row.spellings:
         arguments[1] = Register("general", 1, 64)
     instruction = form.instruction(arguments, result)
     (decoded, *_) = decode(assemble(Code(_FOLDED, (instruction,))).text)

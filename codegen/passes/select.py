@@ -240,7 +240,7 @@ def _tables(graph: Graph, target: Target) -> tuple[Graph, tuple[Datum, ...]]:
 
 def _from_memory(graph: Graph, target: Target) -> Graph:
     """Fold loads into their users if all can take a memory operand. A constant beside one is then loaded, once."""
-    if target.aligned or "load" not in graph.operations:
+    if target.aligned_operands or "load" not in graph.operations:
         return graph  # arrays need not be aligned
     uses = graph.users
 

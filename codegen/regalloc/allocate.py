@@ -203,7 +203,7 @@ def _wants(target: Target, events: Sequence[ProgramPoint]) -> dict[Value, int]:
     values = [event.value for event in events if event.value is not None]
     for value in values:
         rows = target.rows_for(value)
-        if rows and all("cl" in row.spelt for row in rows):
+        if rows and all("cl" in row.spellings for row in rows):
             wants[value.args[1]] = RCX
     for value in values:
         # A doubled count stays in the register of the count.
@@ -280,7 +280,7 @@ def allocate_pass(state: State) -> State:
     pool: dict[tuple[int, ...], str] = {}
 
     def constant_in_memory(value: Value, whole: bool) -> Memory:
-        alike = state.target.repeats and not whole and value.lanes > 1 and len(set(value.attr)) == 1
+        alike = state.target.broadcasts and not whole and value.lanes > 1 and len(set(value.attr)) == 1
         numbers = value.attr[:1] if alike else value.attr
         symbol = pool.setdefault(numbers, f"c{len(pool)}")
         return Memory(64 * len(numbers), symbol=symbol, broadcast=alike)

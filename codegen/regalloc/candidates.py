@@ -221,7 +221,7 @@ def _candidates(
             operands = tuple([None if arg.constant is None else constant(arg, row) for arg in ordered.args])
             reads = tuple([where[arg] for arg in ordered.args if in_register(arg)])
             departs = number > 0 and not value.in_place
-            candidates.append(RowCandidate(row, ordered, departs, reads, operands, "cl" in row.spelt))
+            candidates.append(RowCandidate(row, ordered, departs, reads, operands, "cl" in row.spellings))
         if candidates:
             by_row.append(tuple(candidates))
     return tuple(by_row)

@@ -13,7 +13,7 @@ TARGETS = {target.name: target for target in (X86_64, BMI2, *SETS)}
 ALL_SETS = tuple(TARGETS)
 SCALARS = tuple(name for name, target in TARGETS.items() if not target.vectors)
 VECTORS = tuple(name for name, target in TARGETS.items() if target.vectors)
-PACKED = tuple(name for name, target in TARGETS.items() if not target.vectors or target.spread)
+PACKED = tuple(name for name, target in TARGETS.items() if not target.vectors or target.direction_widths)
 """The sets for which a routine of several directions needs no mirrored lane."""
 
 

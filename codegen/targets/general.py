@@ -86,5 +86,5 @@ BMI2 = Target(
     "BMI2",
     frozenset({"x86-64", "popcnt", "bmi1", "bmi2"}),
     _X86_64 + _BMI2,
-    rotates=True,
+    tries_rotates=True,
 )

@@ -45,14 +45,14 @@ class Row:
             raise ValueError(f"row '{self.operands}' of {self.mnemonic}: {error}") from None
 
     @cached_property
-    def spelt(self) -> frozenset[str]:
+    def spellings(self) -> frozenset[str]:
         """The words of `operands` as a set."""
         return frozenset(self.operands.split())
 
     @cached_property
     def tied(self) -> bool:
         """Whether the instruction overwrites argument a with its result."""
-        return not self.spelt.isdisjoint(("d", "d32")) and not any(word.source for word in self.words)
+        return not self.spellings.isdisjoint(("d", "d32")) and not any(word.source for word in self.words)
 
     @cached_property
     def whole(self) -> bool:
@@ -77,7 +77,7 @@ class Target:
     title: str
     features: frozenset[str]
     rows: tuple[Row, ...]
-    rotates: bool = False
+    tries_rotates: bool = False
     """Whether rotates save copies, so that the passes also try masks that clear the wrapped ranks."""
     move: str = ""
     """The mnemonic that copies a vector register."""
@@ -85,9 +85,9 @@ class Target:
     """The possible numbers of lanes of a register, the default first."""
     vectors: int = 0
     """The number of vector registers."""
-    repeats: bool = False
+    broadcasts: bool = False
     """Whether a memory operand can be broadcast to all lanes."""
-    aligned: bool = False
+    aligned_operands: bool = False
     """Whether a vector memory operand must be aligned to its size, except in the instruction that loads it."""
     hoist_constants: bool = False
     """Whether a vector constant that is used more than once is loaded into a register once, instead of at each use."""
@@ -99,7 +99,7 @@ class Target:
         return hash(self.name)
 
     @property
-    def spread(self) -> tuple[int, ...]:
+    def direction_widths(self) -> tuple[int, ...]:
         """The possible numbers of directions in a register, the default first; empty for two-lane registers."""
         return tuple(width for width in self.widths if width > 2)
 

@@ -55,7 +55,7 @@ SSE2 = Target(
     move="movdqa",
     widths=(2,),
     vectors=16,
-    aligned=True,
+    aligned_operands=True,
 )
 
 SPLAT = Row("splat", "vpbroadcastq", "d a", file="vector")
@@ -109,7 +109,7 @@ AVX2 = Target(
     "AVX2",
     BMI2.features | {"avx", "avx2"},
     (*BMI2.rows, *_AVX2),
-    rotates=True,
+    tries_rotates=True,
     move="vmovdqa",
     widths=(4, 2),
     vectors=16,
@@ -146,11 +146,11 @@ AVX512 = Target(
     "AVX-512",
     AVX2.features | {"avx512f", "avx512vl", "avx512dq", "avx512bw"},
     (*BMI2.rows, *_AVX512),
-    rotates=True,
+    tries_rotates=True,
     move="vmovdqa64",
     widths=(8, 4, 2),
     vectors=32,
-    repeats=True,
+    broadcasts=True,
 )
 
 _GFNI = _rows(

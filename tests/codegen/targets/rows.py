@@ -71,7 +71,7 @@ def instructions(target: Target, row: Row) -> Iterator[Instruction]:
             args: list[Operand] = []
             for letter, arg in zip("abc", value.args, strict=False):
                 if arg.constant is not None and row.folds(letter):
-                    spread = f"{letter.upper()}1" in row.spelt
+                    spread = f"{letter.upper()}1" in row.spellings
                     args.append(Memory(64 if spread else 64 * arg.lanes, symbol="datum", broadcast=spread))
                 else:
                     args.append(_register(max(number - 1, 0), arg))
