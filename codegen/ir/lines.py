@@ -15,7 +15,7 @@ from setwise.codegen.ir.values import Value
 from setwise.codegen.machine.code import Line
 
 _CODEGEN = Path(__file__).parents[1]
-_DESCRIBED_IN = (f"{_CODEGEN / 'fills'}", f"{_CODEGEN / 'describe' / 'description.py'}")
+_DESCRIBED_IN = (f"{_CODEGEN / 'fills'}", f"{_CODEGEN / 'ir' / 'description.py'}")
 _PASSED_BY = (f"{_CODEGEN}", "<")
 _LIBRARY = Path(dataclasses.__file__).parent
 
