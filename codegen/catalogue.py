@@ -66,12 +66,15 @@ _COMPUTED = {
     "attacks": ("attacks", "the squares that sliding pieces attack {}"),
     "empty-fill": ("fill", "the sliding pieces and all squares that they reach {} on an empty board"),
     "empty-attacks": ("attacks", "the squares that sliding pieces attack {} on an empty board"),
-    "step": ("squares", "the squares one step {} from those that are given"),
+    "step": ("squares", "the given squares, moved one step {}"),
     "right-attacks": ("attacks", "the squares that rooks attack {}"),
     "from-square": ("attacks", "the squares that a {} attacks from one square"),
     "from-square-of-pieces": ("attacks", "the squares that a {} or queen attacks from one square among pieces"),
     "direction-from-square": ("attacks", "the squares that a {} attacks from one square in one of eight directions"),
-    "exploded-from-square": ("attacks", "the squares that a {} attacks from one square as far as some repeats go"),
+    "exploded-from-square": (
+        "attacks",
+        "the squares that a {} attacks from one square, limited by a number of repeats",
+    ),
     "add": ("sum", "the sum of x and y modulo 2**64, made of and, xor and shifts"),
     "add-32": ("sum", "the sum of x and y modulo 2**32, made of and, xor and shifts"),
     "bytewise-add": ("sums", "the sums of the eight bytes of x and those of y, each modulo 256"),
@@ -291,13 +294,13 @@ _WHOLE: tuple[tuple[str, tuple[Parameter, ...], tuple[str, ...], Callable[..., t
         sliders.pair,
         "the squares that rooks attack, and those that bishops attack",
     ),
-    ("rays", PIECES, tuple(EACH), sliders.rays, "the squares that rooks and bishops attack, each direction by itself"),
+    ("rays", PIECES, tuple(EACH), sliders.rays, "the squares that rooks and bishops attack, by direction"),
     (
         "pieces",
         (*PIECES, QUEENS),
         ("rooks", "bishops", "queens"),
         sliders.pieces,
-        "the squares that rooks, bishops and queens attack, each kind by itself",
+        "the squares that rooks, bishops and queens attack, by kind of piece",
     ),
     ("sides", SIDES, ("white", "black"), sliders.sides, "all squares that each side's rooks and bishops attack"),
 )
@@ -332,12 +335,12 @@ def _counts() -> Iterator[Routine]:
     """Yield the routines that count moves. Queens count as rooks and as bishops."""
     boards = (*PIECES, TARGETS)
     for form, results, whole, summary in (
-        ("counts", ("moves",), sliders.counts, "how many moves to the targets rooks and bishops have"),
+        ("counts", ("moves",), sliders.counts, "the number of moves of rooks and bishops to the targets"),
         (
             "mobility",
             ("orthogonal", "diagonal"),
             sliders.mobility,
-            "how many moves to the targets rooks have, and how many bishops",
+            "the numbers of moves of rooks and of bishops to the targets",
         ),
     ):
         parameters = (*boards, OCCUPIED, RESULTS) if len(results) > 1 else (*boards, OCCUPIED)
@@ -349,13 +352,13 @@ def _counts() -> Iterator[Routine]:
 
 _OF_PAWNS: tuple[tuple[str, tuple[Parameter, ...], str, Callable[[str], Fill], str], ...] = (
     ("pawns", (PAWNS,), "attacks", leapers.pawns, "the squares that {}'s pawns attack"),
-    ("pushes", (PAWNS, EMPTY), "squares", leapers.pushes, "the squares that {}'s pawns can go to, one step on"),
+    ("pushes", (PAWNS, EMPTY), "squares", leapers.pushes, "the targets of single pushes of {}'s pawns"),
     (
         "double-pushes",
         (PAWNS, EMPTY),
         "squares",
         leapers.double_pushes,
-        "the squares that {}'s pawns can go to from their first rank, two steps on",
+        "the targets of double pushes of {}'s pawns",
     ),
 )
 
@@ -385,21 +388,21 @@ _OF_SIDES: tuple[
         _KINDS,
         tuple(kind.name for kind in _KINDS),
         sides.pieces,
-        "the squares that {}'s rooks, bishops, queens, knights, kings and pawns attack, each kind by itself",
+        "the squares that {}'s pieces attack, by kind: rooks, bishops, queens, knights, kings, pawns",
     ),
     (
         "nested",
         _KINDS,
         _NESTED,
         sides.nested,
-        "the squares that {}'s pawns attack; pawns, knights or bishops; those or rooks; any of its pieces",
+        "the squares that {} attacks with pawns; with pawns and minor pieces; with these and rooks; with all pieces",
     ),
     (
         "twice",
         _PIECES_AND_PAWNS,
         ("attacks", "twice"),
         sides.twice,
-        "all squares that {} attacks, and those that it attacks from two directions, by two jumps or by both, or more",
+        "all squares that {} attacks, and the squares that it attacks at least twice",
     ),
 )
 
