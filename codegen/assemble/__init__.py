@@ -50,5 +50,5 @@ def _encoder(name: str) -> Encode:
     if name not in _PACKAGES:
         raise ValueError(f"unknown assembler {name!r}: choose one of {', '.join(_PACKAGES)}")
     if name not in available():
-        raise ValueError(f"the assembler {name!r} is not installed: installed is {', '.join(available()) or 'none'}")
+        raise ValueError(f"the assembler {name!r} is not installed: choose from {', '.join(available()) or 'none'}")
     return lru_cache(1 << 14)(cast(Encode, import_module(f"setwise.codegen.assemble.{name}").encode))

@@ -109,7 +109,7 @@ def _contract(kernel: Kernel, alignment: str = _NO_ALIGNMENT, *, returned: bool 
     """Yield the meaning of numbers, the requirements, and the rules on aliasing and alignment of pointers."""
     contract = kernel.routine.contract
     yield from contract.numbers
-    yield "requires", in_comment(" and ".join(contract.required)) or "nothing of the boards"
+    yield "requires", in_comment(" and ".join(contract.required)) or "nothing"
     if contract.outside:
         yield "otherwise", contract.outside
     if contract.elements:
@@ -125,7 +125,7 @@ def _features(facts: Facts) -> str:
 
 
 def _distances(facts: Facts) -> str:
-    return ", data distances zero" if facts.counts["data_bytes"] else ""
+    return ", with distances to data as zeros" if facts.counts["data_bytes"] else ""
 
 
 def _registers(kernel: Kernel) -> Iterator[tuple[str, str]]:

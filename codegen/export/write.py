@@ -91,7 +91,7 @@ def _check(target: Path, force: bool, accounted: Callable[[Path], Collection[str
         more = f" and {len(others) - 1} more" if len(others) > 1 else ""
         raise NotWritten(f"{target} holds {others[0]!r}{more}, which no export wrote: give a new directory")
     if there and not force:
-        raise NotWritten(f"{target}: already holds an export: give --force to replace it, or another directory")
+        raise NotWritten(f"{target} already holds an export: give --force to replace it, or another directory")
 
 
 @contextmanager

@@ -148,7 +148,7 @@ def _file(file: str, path: Path, content: bytes) -> ModuleType:
 
 def _module(name: str) -> ModuleType:
     if name == "__main__" or not all(part.isidentifier() for part in name.split(".")):
-        raise ValueError(f"'{name}' is no module: name a file, such as mine.py, or package.module")
+        raise ValueError(f"'{name}' is not a module: name a file, such as mine.py, or package.module")
     with _importing(str(resolved("."))), running(name, partial(_refused, name), DescriptionError):
         return importlib.import_module(name)
 

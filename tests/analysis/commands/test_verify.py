@@ -69,7 +69,7 @@ SOURCE = "setwise_inline.h"
     ("old", "new"),
     [
         (">> 8", ">> 9"),
-        ("sliders within occupied", "nothing of the boards"),
+        ("sliders within occupied", "nothing"),
         ("requires", "promises"),
         ("#define", "#undef"),
         ("__AVX2__", "__SSE2__"),
