@@ -96,7 +96,7 @@ def _check(target: Path, force: bool, accounted: Callable[[Path], Collection[str
 
 @contextmanager
 def _staged(parent: Path, files: Mapping[str, bytes]) -> Iterator[Path]:
-    """Yield a temporary directory that holds the files, and remove it afterwards if it is left."""
+    """Yield a directory with the files inside a temporary one. Remove the temporary one afterwards."""
     room = Path(mkdtemp(prefix=".setwise-", dir=parent))
     try:
         new = room / "new"
