@@ -1,7 +1,5 @@
 """Batches of kernels: compiled one after the other, and judged in worker processes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, as_completed
 from concurrent.futures.process import BrokenProcessPool

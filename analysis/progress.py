@@ -1,7 +1,5 @@
 """The progress line that a command shows while it works."""
 
-from __future__ import annotations
-
 import shutil
 import sys
 import time

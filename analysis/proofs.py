@@ -1,7 +1,5 @@
 """Proofs of kernels and of functions in ELF files against the contracts of routines."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

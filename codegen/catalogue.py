@@ -1,7 +1,5 @@
 """The catalogue: every routine by name, with its source."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatch

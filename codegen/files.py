@@ -1,7 +1,5 @@
 """Reading and writing of files with untrusted content: regular files only, of bounded size, written atomically."""
 
-from __future__ import annotations
-
 import os
 import stat
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Kernels and plans, with the choice of convention and layout."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from setwise.codegen.board import DIR8, DIRECTION_SETS

@@ -4,8 +4,6 @@ A printed name is accepted wherever a routine's name is. docs/literature.md, `se
 for a misspelt name use this table.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Lower a routine: the kernel that has the fewest instructions."""
 
-from __future__ import annotations
-
 from setwise.codegen.ir.routine import Routine
 from setwise.codegen.kernel import Kernel, plan
 from setwise.codegen.pipeline import select_best

@@ -33,8 +33,6 @@ So each such form goes as far as selection, and those with the shortest estimate
 best of them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace

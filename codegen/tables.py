@@ -1,7 +1,5 @@
 """The tables that the literature prints or computes, by their printed names, with the values used here."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

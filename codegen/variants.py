@@ -17,8 +17,6 @@ by-ranks          arrays rank by rank, eight registers at once; `mirrored-ranks`
 setwise.analysis.bench.choice chooses among them for a processor.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The version of setwise. The number itself is in pyproject.toml only."""
 
-from __future__ import annotations
-
 import tomllib
 from importlib import metadata
 from pathlib import Path

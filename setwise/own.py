@@ -1,7 +1,5 @@
 """The object that `setwise.routine` returns, with the subcommands of `setwise` as methods."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial

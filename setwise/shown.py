@@ -1,7 +1,5 @@
 """Results that display themselves at a Python prompt."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from operator import index
 from typing import Any

@@ -3,8 +3,6 @@
 All figures come from the same modules as those of the commands.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 from typing import Any

@@ -3,8 +3,6 @@
 A page that is opened from disk may load scripts, but no other data.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from concurrent.futures import as_completed

@@ -1,7 +1,5 @@
 """The source text of a routine's description: the functions whose lines produced its kernels' instructions."""
 
-from __future__ import annotations
-
 import ast
 import linecache
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """Times subjects on this processor: in several processes one after the other, in each of them all subjects by turns."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter

@@ -1,7 +1,5 @@
 """Kernels timed on this processor, and beside them the code that compilers make of C for the same routines."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool

@@ -1,7 +1,5 @@
 """The choice among a kernel's variants: by the table of timings below, else by static bounds."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from itertools import chain

@@ -14,8 +14,6 @@ look-up    for scale: a table of attacks, piece by piece, found by pext, or in "
 x86-64 processor has, stands beside `sse2`.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -10,8 +10,6 @@ It is at most 1, and else the least that was seen on any of the processors. When
 was quiet before, and what was kept until then is forgotten.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Mapping, Sequence

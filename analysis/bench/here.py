@@ -1,7 +1,5 @@
 """Where and when something is measured: this machine, its processor, the day."""
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Mapping
 from pathlib import Path

@@ -4,8 +4,6 @@ Like contracts.py a room that sees codegen: the contract says how a routine is c
 the loop.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -15,8 +15,6 @@ meet them all. What is reported is the median and the 10th percentile of the blo
 where too few are kept or the processes do not agree.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from math import ceil

@@ -1,7 +1,5 @@
 """The assembled bytes of a kernel, the only form in which `analysis` judges it."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 from setwise.analysis.code.decode import Binary

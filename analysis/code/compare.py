@@ -1,7 +1,5 @@
 """Two routines side by side with their counts below, the literature's way to compare fills."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import zip_longest
 

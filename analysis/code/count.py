@@ -15,8 +15,6 @@ other      vzeroupper, endbr64, nops, fences
 The final ret is never counted. A memory operand of an operation or a transfer is counted additionally.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence

@@ -3,8 +3,6 @@
 All other modules of `analysis` see only the small frozen types of this module.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Iterable, Mapping

@@ -6,8 +6,6 @@ and loader preserves. The distance between two sections of an object is not amon
 loader sets. A function that needs anything else is refused by name.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Functions of ELF objects, programs and shared libraries, for the same judges as our own kernels."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager

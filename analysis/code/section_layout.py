@@ -1,7 +1,5 @@
 """The part of a binary's memory layout that every linker and loader must preserve."""
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass, field

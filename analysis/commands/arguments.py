@@ -1,7 +1,5 @@
 """Arguments that several commands share, and the rules for naming a function of an ELF file."""
 
-from __future__ import annotations
-
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 
 _DAY = 86_400

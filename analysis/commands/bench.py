@@ -1,7 +1,5 @@
 """`setwise bench`: core cycles of kernels on this processor, beside compilers' code for the same in C."""
 
-from __future__ import annotations
-
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """`setwise best`: the best kernel for each objective among all instruction sets of a processor."""
 
-from __future__ import annotations
-
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from typing import Any

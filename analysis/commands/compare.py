@@ -1,7 +1,5 @@
 """`setwise compare`: two kernels side by side."""
 
-from __future__ import annotations
-
 from argparse import ArgumentParser, Namespace
 
 from setwise.analysis import api

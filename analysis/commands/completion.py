@@ -1,7 +1,5 @@
 """`setwise completion`: a script with which a shell completes command lines."""
 
-from __future__ import annotations
-
 from argparse import ArgumentParser, Namespace
 
 from setwise.analysis.commands.parser import COMMANDS, commands, parser

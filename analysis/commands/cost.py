@@ -1,7 +1,5 @@
 """`setwise cost`: lower bounds on cycles by processor, and the listing with the critical path."""
 
-from __future__ import annotations
-
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """`setwise count`: instructions by class, of a kernel, of a call, or of a function in an ELF file."""
 
-from __future__ import annotations
-
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from pathlib import Path

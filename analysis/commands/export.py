@@ -1,7 +1,5 @@
 """`setwise export`: kernels as files for other programs."""
 
-from __future__ import annotations
-
 import sys
 from argparse import ArgumentParser, Namespace
 

@@ -1,7 +1,5 @@
 """The kernels and other code that a command line selects."""
 
-from __future__ import annotations
-
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 

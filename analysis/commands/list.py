@@ -1,7 +1,5 @@
 """`setwise list`: the catalogue."""
 
-from __future__ import annotations
-
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from itertools import groupby

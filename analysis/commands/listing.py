@@ -1,7 +1,5 @@
 """`setwise listing`: a kernel as assembly source."""
 
-from __future__ import annotations
-
 from argparse import ArgumentParser, Namespace
 
 from setwise.analysis import api

@@ -6,8 +6,6 @@ interrupt, after which the process ends by that signal. A second SIGTERM is igno
 handled.
 """
 
-from __future__ import annotations
-
 import argparse
 import errno
 import gc

@@ -1,7 +1,5 @@
 """`setwise new`: a starter file with a routine of the user's own."""
 
-from __future__ import annotations
-
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`setwise prove`: kernels, or a function of an ELF file, proved against the specification for all inputs."""
 
-from __future__ import annotations
-
 import os
 import time
 from argparse import ArgumentParser, Namespace

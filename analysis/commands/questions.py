@@ -1,7 +1,5 @@
 """Solver queries of proofs as files in SMT-LIB 2, for other solvers."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections import Counter

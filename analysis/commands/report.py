@@ -1,7 +1,5 @@
 """`setwise report`: write reports/, or check that the files are up to date."""
 
-from __future__ import annotations
-
 import sys
 from argparse import ArgumentParser, Namespace
 from concurrent.futures.process import BrokenProcessPool

@@ -1,7 +1,5 @@
 """`setwise run`: run a kernel and draw its inputs and results as boards."""
 
-from __future__ import annotations
-
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """`setwise shorten`: a search for shorter code of kernels, or of a function in an ELF file, under the same contract."""
 
-from __future__ import annotations
-
 import os
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence

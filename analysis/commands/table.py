@@ -1,7 +1,5 @@
 """`setwise table`: a table of the literature, drawn as boards or as source code."""
 
-from __future__ import annotations
-
 import re
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """Output of rows: tables that fit the terminal, and JSON."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import sys

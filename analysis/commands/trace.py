@@ -1,7 +1,5 @@
 """`setwise trace`: a fill cycle by cycle, or a kernel instruction by instruction, as boards."""
 
-from __future__ import annotations
-
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """`setwise verify`: check that the files of an export are still right."""
 
-from __future__ import annotations
-
 from argparse import ArgumentParser, Namespace
 
 from setwise.analysis import api

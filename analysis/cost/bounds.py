@@ -4,8 +4,6 @@ The bounds are not forecasts: code never runs faster, but it may run slower. The
 total load, branch mispredictions and cache misses. Loads are assumed to hit the first-level cache.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace

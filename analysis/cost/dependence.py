@@ -6,8 +6,6 @@ Memory operands alias if they have the same base register, index and displacemen
 constants, pushes and pops. Different addresses are assumed not to alias.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """The part of a routine that is costed, and its listing with the cycle at which each result is ready."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal

@@ -4,8 +4,6 @@ An indirect jump is followed if it goes through a jump table of 32-bit distances
 C compilers emit it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 

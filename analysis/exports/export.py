@@ -1,7 +1,5 @@
 """Kernels written as files for other people's programs, with their proofs and metadata.json."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

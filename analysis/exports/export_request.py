@@ -1,7 +1,5 @@
 """What an export is asked for, and the kernels and files that follow from it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache

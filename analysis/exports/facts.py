@@ -1,7 +1,5 @@
 """What exporters print about a kernel, read off its bytes."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby

@@ -3,8 +3,6 @@
 docs/formats.md has its fields. Only the request in it is believed; `verify` makes everything else again.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping, Sequence

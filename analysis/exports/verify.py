@@ -1,7 +1,5 @@
 """Whether the files of an export are those that setwise makes, and whether their code is proved."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path

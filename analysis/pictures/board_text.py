@@ -1,7 +1,5 @@
 """Boards on the screen, and the numbers that go with them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import zip_longest

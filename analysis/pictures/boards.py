@@ -1,7 +1,5 @@
 """Boards as pictures: strips of them, and fills in slow motion, what is new set off from what was there before."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from setwise.analysis.pictures import svg

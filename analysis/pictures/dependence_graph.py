@@ -4,8 +4,6 @@ Nodes lie in layers by their longest path from the inputs. Sweeps order each lay
 (the barycentre heuristic of Sugiyama, Tagawa and Toda 1981), with the critical path as a straight column.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Boards in strips, a row of them at a time, as text."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest

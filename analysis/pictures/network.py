@@ -1,7 +1,5 @@
 """The prefix network of Kogge-Stone along one ray: as text, and as a picture beside the chain of dumb7."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from setwise.analysis.pictures import svg

@@ -1,7 +1,5 @@
 """Fills in slow motion: the squares that each cycle adds, by the definitions of dumb7 and Kogge-Stone."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce

@@ -5,8 +5,6 @@ plotting library promises across its versions. Lengths are in pixels, y grows do
 Pictures of single kinds are in the modules beside this one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape

@@ -1,7 +1,5 @@
 """Outcomes of a proof: proved, refuted with a counterexample, or not proved with the reason."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal

@@ -5,8 +5,6 @@ addresses are numbers, and each access is checked against the memory that the ca
 are overwritten whenever the stack pointer moves, as a signal handler may do. Undefined flags are random.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Counterexamples from the solver's models, chosen to be easy to read."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from setwise.analysis.proof.certificate import Counterexample

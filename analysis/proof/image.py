@@ -1,7 +1,5 @@
 """Code and constants in the prover's memory model, with only those distances known that the layout guarantees."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

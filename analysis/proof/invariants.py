@@ -3,8 +3,6 @@
 A guess need not be right: `loops` proves it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -8,8 +8,6 @@ changes, as `state.changed` finds it, is unknown at the head except for the inva
 changes more, that becomes unknown too, until a fixed point is reached.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 

@@ -4,8 +4,6 @@ Every access must fall into one of these for all arguments. An access outside is
 cannot locate is a gap, and the proof fails.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field

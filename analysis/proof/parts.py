@@ -6,8 +6,6 @@ equal for all arguments. Each matched word is replaced by one unknown in both fo
 whose squares are counted, then for the count of each, then for their sum.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 

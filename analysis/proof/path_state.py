@@ -17,8 +17,6 @@ key. A missing leaf is an unknown register, flag or byte. So a state includes an
 a leaf of the other, with the same value. A new field takes part automatically, unless it is declared `apart`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, NamedTuple, TypeVar

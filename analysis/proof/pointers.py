@@ -5,8 +5,6 @@ address into an ordinary term over the base, which is still right for every base
 that occur in such terms; only for these does the solver need assumptions about their placement.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -6,8 +6,6 @@ callee-saved register is not restored, or the stack pointer is wrong. If there a
 that the prover cannot follow, or that takes too long, is not proved.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Solver queries as SMT-LIB 2 text, for a second opinion from other solvers."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

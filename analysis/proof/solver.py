@@ -5,8 +5,6 @@ from PyPI with 2.5 MB and no dependencies, and has our licence (MIT). z3 answers
 and `domains` depend on the solver.
 """
 
-from __future__ import annotations
-
 import resource
 import signal
 import time

@@ -1,7 +1,5 @@
 """Generation of all report files from kernels and recorded measurements."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import msgspec

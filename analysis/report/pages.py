@@ -1,7 +1,5 @@
 """The pages of reports/: text from templates/, figures from kernels and from the recorded file."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from itertools import product, starmap

@@ -1,7 +1,5 @@
 """Report files: reading, atomic writing, and comparison with the generated texts."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

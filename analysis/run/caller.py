@@ -1,7 +1,5 @@
 """Calls of a routine whose contract is known: the arguments where its convention wants them, its code stepped."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from setwise.analysis.code.decode import Binary, Decoded, decode

@@ -1,7 +1,5 @@
 """The first judge: a kernel, run on this processor or an emulated one, against the ray-walk."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal

@@ -3,8 +3,6 @@
 A kernel runs here or on an emulated processor; a function of an ELF file runs in Bochs alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial

@@ -4,8 +4,6 @@ A fault is data: what Bochs 2.7 does otherwise than the manual, and how code is 
 gives on a processor. tests/analysis/semantics/test_machines.py shows each; when Bochs mends one, that test fails.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 

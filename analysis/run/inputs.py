@@ -16,8 +16,6 @@ they are the elements.
 Needs NumPy.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

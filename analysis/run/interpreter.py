@@ -1,7 +1,5 @@
 """Steps decoded code over integers: what was executed, what each step wrote, where it left the memory."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

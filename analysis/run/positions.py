@@ -1,7 +1,5 @@
 """What a kernel is to run on: boards out of a position, and arguments as people write them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from setwise.analysis.text import counted

@@ -1,7 +1,5 @@
 """A few words that a contract allows, always the same."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from itertools import product

@@ -4,8 +4,6 @@ The needed bits are taken from a few samples: a bit is needed if changing it alo
 expression whose errors in several bits cancel is not found.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, combinations_with_replacement, product

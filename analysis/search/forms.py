@@ -1,7 +1,5 @@
 """Instructions without their registers: their spelling and their effect on arguments."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property

@@ -1,7 +1,5 @@
 """The levels of the search: kinds of replacement for a value."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial

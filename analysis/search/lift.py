@@ -1,7 +1,5 @@
 """From bytes to a program: registers, moves and stack slots disappear, and loads of read-only data become constants."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType

@@ -1,7 +1,5 @@
 """From a program back to code: codegen's passes schedule it and allocate registers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
 

@@ -1,7 +1,5 @@
 """The search for shorter code: replacements are tested on samples, compiled, and proved."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool

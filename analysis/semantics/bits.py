@@ -1,7 +1,5 @@
 """What shifts, rotates, bit tests and counts, BMI1 and BMI2 do."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 

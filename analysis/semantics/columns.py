@@ -1,7 +1,5 @@
 """What specifications compute with when they are run on many cases at once. Needs NumPy."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

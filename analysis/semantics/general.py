@@ -1,7 +1,5 @@
 """What instructions on general registers do."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import partial
 

@@ -1,7 +1,5 @@
 """What vector instructions do that carry lanes: moves, broadcasts, inserts, blends, other widths, other files."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import combinations

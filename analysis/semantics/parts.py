@@ -1,7 +1,5 @@
 """What the entries of the table of semantics share: bits, extensions, conditions and the flags of a result."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 

@@ -1,7 +1,5 @@
 """What vector instructions do that give each place another place's element: shuffles, packs, unpacks, permutes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import partial
 

@@ -1,7 +1,5 @@
 """The machine's state over a domain of values, and one instruction's view of it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """ONE table: what each instruction does to registers, flags and memory, over integers and bit-vectors alike."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 

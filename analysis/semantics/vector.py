@@ -1,7 +1,5 @@
 """What vector instructions do that keep to their lanes: logic, arithmetic, shifts, comparisons; and mask registers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial, reduce
 from itertools import product

@@ -1,7 +1,5 @@
 """Sums and differences of words by integer arithmetic, the specification of adders built from logic operations."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from setwise.analysis.spec.words import W, clip, joined

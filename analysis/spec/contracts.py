@@ -1,7 +1,5 @@
 """Translation of codegen's contracts into tasks, the data that the judges work on."""
 
-from __future__ import annotations
-
 from itertools import accumulate
 
 from setwise.analysis.spec.task import Argument, Place, Result, Task

@@ -5,8 +5,6 @@ sides of a branch are evaluated and selected, and loops are iterated. Words may 
 everywhere in the specification. So the same interpreter supplies expected results and the formulas of proofs.
 """
 
-from __future__ import annotations
-
 from collections import ChainMap
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from functools import reduce

@@ -5,8 +5,6 @@ masks. Square numbering and kinds of boards are those of the ray-walk. The color
 higher ranks, and `black`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from setwise.analysis.spec.words import W, clip, joined, on

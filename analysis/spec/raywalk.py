@@ -6,8 +6,6 @@ NumPy array of uint64 or a 64-bit bit-vector: any `WordLike`. `empty` is the set
 slider blocks the rays of others only if its square is not in `empty`; its own ray starts in either case.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial, reduce
 from itertools import combinations, pairwise, zip_longest

@@ -1,7 +1,5 @@
 """Evaluation of a contract's specification: a function of the ray-walk, or one that a user wrote."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from inspect import isfunction

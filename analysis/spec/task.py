@@ -1,7 +1,5 @@
 """A routine's task as plain data: the places and bounds of its arguments, and the places of its results."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal

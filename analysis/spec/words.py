@@ -3,8 +3,6 @@
 A word may be a Python integer, a NumPy array of uint64 or a 64-bit bit-vector.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import reduce
 from typing import Any, Protocol, Self, TypeVar

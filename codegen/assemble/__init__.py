@@ -1,7 +1,5 @@
 """Assembly of code to bytes by PeachPy or iced-x86, with equal results."""
 
-from __future__ import annotations
-
 from functools import cache, lru_cache
 from importlib import import_module
 from importlib.util import find_spec

@@ -1,7 +1,5 @@
 """Encoding of one instruction by iced-x86. The instruction form is chosen by iced's own description of every opcode."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import cache
 

@@ -1,7 +1,5 @@
 """Layout of code and data, labels and fixups, for any encoder of single instructions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from itertools import accumulate, pairwise
 

@@ -1,7 +1,5 @@
 """Encoding of one instruction by PeachPy's instruction objects, without its functions, registers or streams."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import peachpy.x86_64

@@ -1,7 +1,5 @@
 """The comment block above each exported routine: computation, calling convention, cost and digest."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from textwrap import wrap

@@ -1,7 +1,5 @@
 """Instruction sets in the terms of compilers."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from setwise.codegen.targets import TARGETS

@@ -1,7 +1,5 @@
 """The formats of `setwise export`: a table from names to functions that make the files."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial

@@ -1,7 +1,5 @@
 """Names of kernels in C, Go and assembly, each determined by the kernel alone."""
 
-from __future__ import annotations
-
 import re
 
 from setwise.codegen.kernel import Kernel

@@ -1,7 +1,5 @@
 """The input of an export: kernels, facts about their bytes, and options."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """C prototypes of kernels, and the registers of their arguments."""
 
-from __future__ import annotations
-
 from setwise.codegen.export.names import symbol
 from setwise.codegen.ir.routine import Parameter
 from setwise.codegen.kernel import Kernel

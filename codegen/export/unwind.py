@@ -1,7 +1,5 @@
 """Prologues, and the unwind information for Windows."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

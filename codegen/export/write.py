@@ -3,8 +3,6 @@
 The files are written to a temporary directory next to the target, which then replaces the target.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import re

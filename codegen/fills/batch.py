@@ -8,8 +8,6 @@ reads all its inputs before it writes, so the result array may be one of the inp
 any other way. n and the alignment are arbitrary.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, partial

@@ -4,8 +4,6 @@ The occupied squares need no complement, and `and-not-or` is one instruction wit
 kernels of this shape run in several engines, after Westcott's prefix (CCC, 2002).
 """
 
-from __future__ import annotations
-
 from setwise.codegen.board import FILE_A, NOT_A
 from setwise.codegen.ir.values import CompassRay, Value, constant, make
 

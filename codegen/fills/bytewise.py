@@ -18,8 +18,6 @@ and p = x ^ y. Unrolled:
 True
 """
 
-from __future__ import annotations
-
 from setwise.codegen.board import FILE_A
 from setwise.codegen.ir.control import nonzero, while_
 from setwise.codegen.ir.values import ALL, Value

@@ -3,8 +3,6 @@
 Source: Dumb7Fill, chessprogramming wiki (Gerd Isenberg, 2016).
 """
 
-from __future__ import annotations
-
 from setwise.codegen.ir.control import nonzero, repeat, while_
 from setwise.codegen.ir.values import Ray, Value, constant
 

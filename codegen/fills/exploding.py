@@ -11,8 +11,6 @@ the table holds only 3 to 8. * rankR is indexed by `a1a8 & 0x7e`, whose lowest b
 table.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 

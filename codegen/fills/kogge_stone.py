@@ -3,8 +3,6 @@
 Source: Kogge-Stone Algorithm, chessprogramming wiki (2018); Steffan Westcott, CCC, 2002; Kogge and Stone, 1973.
 """
 
-from __future__ import annotations
-
 from setwise.codegen.ir.values import ALL, Ray, Value, constant
 
 

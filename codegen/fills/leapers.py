@@ -5,8 +5,6 @@ knight's attacks are computed in halves: one or two files aside, then two ranks 
 too: along the rank, then all three squares up and down. Source: setwise; the halves are in wide use.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from setwise.codegen.board import EAST, NOEA, NORT, NOWE, RANK_4, RANK_5, SOEA, SOUT, SOWE, WEST, Direction, leap

@@ -6,8 +6,6 @@ A push is also the last use of its run, so two-operand code overwrites the run w
 reach all seven squares. Source: setwise; the fill that it mirrors is Westcott's (CCC, 2002).
 """
 
-from __future__ import annotations
-
 from setwise.codegen.board import INNER_FILES, NOT_A
 from setwise.codegen.ir.values import CompassRay, Value, constant, make
 

@@ -7,8 +7,6 @@ Descriptions here are first stages of routines over arrays. Their parameters are
 result, and n. They return the number of boards that remain.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import chain

@@ -5,8 +5,6 @@ so that a piece may be left out: a king that moves away along a ray must not shi
 setwise.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce

@@ -3,8 +3,6 @@
 Each routine has a description for each form below; the one that makes the shortest code for a target is taken.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce

@@ -5,8 +5,6 @@ rank, and sliders on that file are removed: they attack nothing to the east. The
 and needs neither. Sliders must be a subset of the occupied squares.
 """
 
-from __future__ import annotations
-
 from setwise.codegen.board import FILE_H
 from setwise.codegen.ir.values import Ray, Value, make
 

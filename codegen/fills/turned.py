@@ -6,8 +6,6 @@ board the north ray does. All this is done in one lane of vector registers. The 
 than a fill, including both turns, while general registers fill the other rays. Source: setwise.
 """
 
-from __future__ import annotations
-
 from setwise.codegen.board import EAST, NORT, SOUT, WEST, Direction
 from setwise.codegen.fills.push import twice
 from setwise.codegen.ir.matrices import FALLING, RISING, RISING_BY_ONE, files, times

@@ -1,7 +1,5 @@
 """Known zero bits and demanded bits of values."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import lru_cache, reduce
 from operator import and_, or_

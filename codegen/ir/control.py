@@ -7,8 +7,6 @@
 '0x10101'
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """Descriptions made from fills: in fixed directions, in a direction known at run time, or without a ray."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The graph of a traced description: traversal and rewriting."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce

@@ -1,7 +1,5 @@
 """Parameter kinds as annotations of a user's function."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Annotated
 

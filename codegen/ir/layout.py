@@ -1,7 +1,5 @@
 """Layouts: the assignment of boards and ray directions to the lanes of a register."""
 
-from __future__ import annotations
-
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce

@@ -1,7 +1,5 @@
 """Source lines of values: while a description is traced, record the line that creates each value."""
 
-from __future__ import annotations
-
 import dataclasses
 import sys
 from dataclasses import dataclass, replace

@@ -3,8 +3,6 @@
 A matrix is a 64-bit constant. Its highest byte is the row of the lowest result bit.
 """
 
-from __future__ import annotations
-
 from setwise.codegen.ir.values import Value, constant, make
 
 RISING = sum(1 << 9 * at for at in range(8))

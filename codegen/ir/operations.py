@@ -4,8 +4,6 @@ Known bits, demanded bits and the truth tables of bitwise operations follow from
 operations that are missing here; nothing is known of them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache

@@ -1,7 +1,5 @@
 """Equivalent orders of an operation's arguments, and the arguments that it may overwrite."""
 
-from __future__ import annotations
-
 from itertools import permutations
 
 from setwise.codegen.ir.operations import COMMUTATIVE

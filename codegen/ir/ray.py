@@ -1,7 +1,5 @@
 """Rays whose direction is known at run time, and the constructor of all rays."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

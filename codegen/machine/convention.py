@@ -1,7 +1,5 @@
 """Calling conventions: the places of arguments and results, and the callee-saved registers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import count

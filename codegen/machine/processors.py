@@ -1,7 +1,5 @@
 """CPU features of the processors whose costs are known or that are emulated."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 BASELINE = frozenset({"x86-64", "sse", "sse2"})

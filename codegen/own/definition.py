@@ -6,8 +6,6 @@ direction known at run time. A function of a `Layout` takes its rays from it; wi
 Several results are a NamedTuple.
 """
 
-from __future__ import annotations
-
 import inspect
 import sys
 import typing

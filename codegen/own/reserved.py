@@ -1,7 +1,5 @@
 """Names that a parameter or routine must not have, because an export could not use them."""
 
-from __future__ import annotations
-
 import re
 
 _LANGUAGES = """

@@ -1,7 +1,5 @@
 """Running a user's code: a file, a description, a specification, a requirement. All its errors become one line."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 A description is Python, so finding the routines of a file runs the file.
 """
 
-from __future__ import annotations
-
 import copyreg
 import hashlib
 import importlib

@@ -1,7 +1,5 @@
 """Tree height reduction: balance unions by the depth of their parts."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Iterable
 from functools import lru_cache

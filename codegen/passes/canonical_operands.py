@@ -1,7 +1,5 @@
 """Canonical operands: the order of commutative operands that all assemblers encode alike."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from setwise.codegen.machine.code import Instruction, Item, Register

@@ -4,8 +4,6 @@
 The nearer shift then lives longer. So the pass is optional: for the runs of an axis alone, or for all shifts.
 """
 
-from __future__ import annotations
-
 from setwise.codegen.ir.graph import Graph, rewrite
 from setwise.codegen.ir.values import Value, same
 from setwise.codegen.passes.state import State

@@ -1,7 +1,5 @@
 """Global code motion: assign each value to a block, and order the values of a block."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import lru_cache
 from itertools import takewhile

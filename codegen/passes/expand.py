@@ -1,7 +1,5 @@
 """Expand steps, runs and paths of rays into shifts, and into masks against wraps where they cost least."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import lru_cache

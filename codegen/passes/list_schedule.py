@@ -1,7 +1,5 @@
 """List scheduling of a basic block: its dependence graph, its register pressure, and schedules by priority."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
 from heapq import heappop, heappush

@@ -1,7 +1,5 @@
 """Liveness: the values that are live after each step of a routine."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import lru_cache
 from typing import Literal, NamedTuple

@@ -3,8 +3,6 @@
 Source: H. S. Warren, Hacker's Delight, 2nd edition, section 5-1.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import reduce
 from operator import add

@@ -5,8 +5,6 @@ spilled in a loop are aligned to the largest one, and a free register points to 
 unwinders expect them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TypeGuard

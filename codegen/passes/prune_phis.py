@@ -1,7 +1,5 @@
 """Prune the phis of regions: dead and invariant carried values."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from setwise.codegen.ir.graph import Graph, rewrite

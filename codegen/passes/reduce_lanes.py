@@ -4,8 +4,6 @@ With byte permutations, bit matrix products and byte masks, eight boards become 
 bit for each board. One test for nonzero bytes is then the union, and applies the last mask for free. Source: setwise.
 """
 
-from __future__ import annotations
-
 from setwise.codegen.ir.bits import known_zero
 from setwise.codegen.ir.graph import Graph, rewrite
 from setwise.codegen.ir.layout import folded, halves

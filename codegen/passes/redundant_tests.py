@@ -1,7 +1,5 @@
 """Remove redundant tests: those that repeat the state of the flags."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from setwise.codegen.machine.code import Item, Label, Operand, Register

@@ -6,8 +6,6 @@ each one that lowers the number of copies. Otherwise it keeps the schedule that 
 subtrees.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache, reduce

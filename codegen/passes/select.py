@@ -1,7 +1,5 @@
 """Instruction selection: rewrite every operation into one that the target has a row for, or refuse it by name."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 from functools import lru_cache

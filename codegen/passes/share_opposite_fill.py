@@ -5,8 +5,6 @@ and beyond them only squares of `g`, which `y` has anyway: `y = g | p & x >> n`.
 copy is saved. But `x` lives until then, so the pass is optional.
 """
 
-from __future__ import annotations
-
 from setwise.codegen.ir.graph import Graph, dependencies, rewrite
 from setwise.codegen.ir.values import Value
 from setwise.codegen.passes.code_motion import bodies_around

@@ -1,7 +1,5 @@
 """Simplify a graph: common subexpressions, constant folding, reassociation and factoring of masks, demanded bits."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, lru_cache, partial, reduce
 from operator import or_

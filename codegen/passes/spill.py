@@ -6,8 +6,6 @@ from one body to the next. At the end of a body all next values are stored at on
 aside first.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from itertools import chain

@@ -4,8 +4,6 @@ The instruction then overwrites `x & A` or `x & B`, and leaves `x` to another us
 the pass is a refinement that is tried on the best form.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import combinations
 from operator import and_

@@ -1,7 +1,5 @@
 """Stack arguments: read parameters from the stack where the convention or a broadcast has them there."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from setwise.codegen.ir.graph import Graph, rewrite

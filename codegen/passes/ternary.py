@@ -4,8 +4,6 @@ A cut of a value is a set of at most three leaves from which one instruction com
 other users. Each value takes the cut that needs fewest instructions in all.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from itertools import chain, product
 

@@ -1,7 +1,5 @@
 """Trace a description: run it on traced parameters, which yields its graph."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import lru_cache
 from itertools import accumulate

@@ -10,8 +10,6 @@ schedule are weighed without listing them. Costs are compared in this order:
 3. registers first used late in the order of the convention.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence, Set
 from dataclasses import replace
 from functools import cached_property, lru_cache, partial

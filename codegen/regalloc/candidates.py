@@ -4,8 +4,6 @@ The search holds the registers of live values as a tuple, in the order of `Point
 REGISTERS, so that a set of registers is an integer with a bit for each.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
 from marshal import dumps

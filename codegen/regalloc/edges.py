@@ -1,7 +1,5 @@
 """Edges of the search: the registers that a step can use, and the cost of each choice."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 from typing import Any

@@ -1,7 +1,5 @@
 """The machine model of the search: registers in order of preference, moves, constants."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Edges at regions: assign registers to carried values, branch, and restore the assignment at the end of a body."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from setwise.codegen.ir.control import SIGN

@@ -4,8 +4,6 @@ So shapes broadcast, any strides and alignment will do, results may be written o
 while there is much to do. Who imports this needs NumPy.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 from collections.abc import Sequence

@@ -3,8 +3,6 @@
 Bochs 2.7 (The Bochs Project, 2021); Debian's package is `bochs`. It emulates AVX-512, GFNI and VBMI on any machine.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

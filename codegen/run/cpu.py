@@ -1,7 +1,5 @@
 """Which features this processor has and the operating system lets us use, asked of the processor itself."""
 
-from __future__ import annotations
-
 import ctypes
 import sys
 from collections.abc import Callable

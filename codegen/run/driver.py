@@ -10,8 +10,6 @@ whatever a kernel does to registers and stack pointer. The known values are addr
 the words around the kernel's stack: one that returns to a saved register or to a word too far up or down still arrives.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from setwise.codegen.machine.code import Code, Instruction, Item, Label, Memory, Register, general, vector

@@ -3,8 +3,6 @@
 The driver that calls a kernel case by case is the one that runs here (setwise.codegen.run.driver).
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ driver.py watches a kernel case by case, loop.py runs it over boards anywhere, t
 state and the registers of its host in a block of words: a context, which lies outside the stack, or a frame on it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal

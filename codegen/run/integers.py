@@ -1,7 +1,5 @@
 """A kernel called with Python's integers, by its loop over boards (setwise.codegen.run.loop) and ctypes."""
 
-from __future__ import annotations
-
 import collections
 import ctypes
 from array import array

@@ -10,8 +10,6 @@ in which they are wanted; else one a call. Any other takes one a call; where its
 them, and nobody looks at the others.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from setwise.codegen.machine.code import Code, Instruction, Item, Label, Memory, Register, general, vector

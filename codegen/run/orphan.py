@@ -1,7 +1,5 @@
 """Processes that must not outlive the one which started them, and that have no business on a network."""
 
-from __future__ import annotations
-
 import ctypes
 import signal
 import sys

@@ -1,7 +1,5 @@
 """Runs timing loops: memory for their arguments and stamps, and the loop itself in executable memory."""
 
-from __future__ import annotations
-
 import ctypes
 import random
 from array import array

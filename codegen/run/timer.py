@@ -17,8 +17,6 @@ slow for thousands of cycles. So the calls go on for a while before they are tim
 The arguments are loaded from memory for each call, since a call may change the registers that carry them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate

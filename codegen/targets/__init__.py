@@ -1,7 +1,5 @@
 """The instruction sets, oldest first, and groups of their names."""
 
-from __future__ import annotations
-
 from setwise.codegen.targets.general import BMI2, X86_64
 from setwise.codegen.targets.table import Target
 from setwise.codegen.targets.vector import SETS

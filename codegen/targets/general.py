@@ -1,7 +1,5 @@
 """x86-64 and BMI2 on general registers."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from setwise.codegen.ir.values import Value

@@ -12,8 +12,6 @@ cl          the low byte of rcx, which holds argument b
             size of n bytes; or a named place: the data, a stack slot (slot1: its first board), a stack argument
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

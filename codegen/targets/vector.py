@@ -1,7 +1,5 @@
 """SSE2, AVX2 and AVX-512: 64-bit lanes in vector registers, in addition to the rows of general registers."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from setwise.codegen.ir.values import Value

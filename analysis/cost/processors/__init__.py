@@ -5,8 +5,6 @@ order. `about` describes the processor's ports and the measurement of the rows. 
 that source. The rows of the `shared` files follow the table's own rows.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from importlib.resources import files

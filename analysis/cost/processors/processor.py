@@ -14,8 +14,6 @@ have m; that row gives the additional cost. For lea the address is in brackets: 
 displacement d, or p for a rip-relative address.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property

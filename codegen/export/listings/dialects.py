@@ -1,7 +1,5 @@
 """Assembler dialects: a table of templates each, with functions that format an operand."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from operator import attrgetter

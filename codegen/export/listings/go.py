@@ -6,8 +6,6 @@ restore registers: in Go only the frame pointer is callee-saved, and Go's assemb
 instructions differently. It aligns data to at most 32 bytes, so constants of 64 bytes use an unaligned load.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Listings of kernels as assembly source. The dialects are tables in `dialects`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 from setwise.codegen.assemble import assemble

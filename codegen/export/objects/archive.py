@@ -1,7 +1,5 @@
 """Static libraries in the ar format, with the symbol tables of GNU ar and, for COFF, of Microsoft's lib."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Mapping, Sequence
 

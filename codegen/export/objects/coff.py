@@ -1,7 +1,5 @@
 """COFF objects (Microsoft PE and COFF specification): .obj files of Windows."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Mapping
 

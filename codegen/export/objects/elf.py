@@ -1,7 +1,5 @@
 """ELF relocatable objects (System V ABI, AMD64 supplement): .o files of Linux and the BSDs."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The C header of a library's functions: C11 and C++17 for gcc, clang and, for Win64 code, MSVC."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from setwise.codegen.export.banner import banner, head

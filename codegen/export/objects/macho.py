@@ -4,8 +4,6 @@ The file does not set MH_SUBSECTIONS_VIA_SYMBOLS, so linkers keep the code and t
 underscore, as in C on macOS.
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Mapping
 

@@ -6,8 +6,6 @@ between setwise's bytes and the file. So elf, coff, macho and archive write the 
 constants need.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal

@@ -1,7 +1,5 @@
 """C11 and C++17 source: functions of intrinsics and plain expressions, each with its own target attribute."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 

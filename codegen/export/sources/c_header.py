@@ -1,7 +1,5 @@
 """The inline C header: every kernel as a function, and a function per routine that chooses the best."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
 

@@ -1,7 +1,5 @@
 """The choice among several kernels of a routine: the newest that the compiler or the processor allows."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from textwrap import wrap

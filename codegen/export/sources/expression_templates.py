@@ -1,7 +1,5 @@
 """The text of each operation in C, Rust and Zig."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from types import MappingProxyType
 

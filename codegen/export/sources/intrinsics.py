@@ -3,8 +3,6 @@
 Sources: Intel Intrinsics Guide; Rust's core::arch::x86_64.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """JavaScript source: a module of functions on BigInts, for web pages with boards. Scalar kernels only."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 

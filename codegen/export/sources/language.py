@@ -1,7 +1,5 @@
 """The base of all source languages: templates, and methods for constructs without a template."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from typing import ClassVar
 

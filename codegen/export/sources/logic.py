@@ -1,7 +1,5 @@
 """Three-input logic as expressions of and, or, xor and not, for languages without such an instruction."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 

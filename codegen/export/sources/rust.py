@@ -1,7 +1,5 @@
 """Rust source: functions of core::arch's intrinsics and plain expressions, for a module of any crate, also no_std."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from setwise.codegen.export.names import bare_symbol

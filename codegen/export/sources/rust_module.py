@@ -1,7 +1,5 @@
 """The Rust module: every kernel as an unsafe function, and a safe function per routine that chooses the best."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from setwise.codegen.export.banner import about, head

@@ -4,8 +4,6 @@ A language formats operations, declarations and branches; this module determines
 constant, and every value that a region carries becomes a variable. Registers are the compiler's choice.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

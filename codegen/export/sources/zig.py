@@ -1,7 +1,5 @@
 """Zig source: plain integers and @Vector, which the compiler lowers to instructions of its choice."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 

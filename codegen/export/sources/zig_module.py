@@ -1,7 +1,5 @@
 """The Zig file: every kernel as a function, and a function per routine that chooses the best for the target CPU."""
 
-from __future__ import annotations
-
 from setwise.codegen.export.banner import about, head
 from setwise.codegen.export.order import Order
 from setwise.codegen.export.sources.dispatch import Choice, boards, choices, comment_lines, usage
