@@ -81,7 +81,7 @@ class Rewriting:
         self.names: dict[Value, Value] = {}
         """The new name of each value: the last one that got a register."""
         self.before: dict[Value, Value] = {}
-        """The value that each new name stands for."""
+        """The original value of each new name."""
         self.since: dict[Value, Path] = {}
         """The item at which each new name got its register."""
         self.carried: dict[Value, list[Variable]] = {}
@@ -331,7 +331,7 @@ class _Spiller(_StepPressure):
     def split_point(self, value: Value, at: int) -> Path | None:
         """Return the item before which a value can give up its register for a step, or None.
 
-        It lies in the block in which the value got the register.
+        The item is in the block in which the value got the register.
         """
         since, path = self.since[value], self.paths[at]
         place = path[: len(since)]

@@ -86,7 +86,7 @@ class SizeLimit(NamedTuple):
     instructions: float = inf
     moves: int = 0
 
-    def besides(self, others: int) -> float:
+    def beside(self, others: int) -> float:
         """Return the most instructions if at least this number of them are no moves."""
         return self.instructions - (self.instructions - others < self.moves)
 

@@ -97,4 +97,4 @@ def _stays_inside(graph: Graph) -> None:
         for at, values in enumerate((*parts, (*region.outside, *outside))):
             leaks = leaks or any(other is region and body != at for value in values for other, body in around[value])
     if leaks:
-        raise Refused("what a body makes is there only inside it: what is wanted behind it must be a carried value")
+        raise Refused("what a body makes is there only inside it: what is needed behind it must be a carried value")

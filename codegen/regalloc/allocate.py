@@ -295,7 +295,7 @@ def allocate_pass(state: State) -> State:
     # Slots are allocated and freed by an instruction each, and so are saved registers.
     operations = bounds.operations + 2 * bool(state.spilled.slots)
     forced = operations + 2 * bounds.saves
-    most = state.most.besides(forced - bounds.stores)
+    most = state.most.beside(forced - bounds.stores)
     if forced + bounds.copies[0] - bounds.views > most:
         raise TooLong
     search = _RegisterSearch(machine, events, bounds, places, results)

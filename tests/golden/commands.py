@@ -23,9 +23,9 @@ each command and says what is here; tables come as `--json` too.
 
 A NAME is a routine's, or a pattern such as `'dumb7.*'`. It may be the literature's: `fillUpOccluded`,
 `soutOccl@kogge-stone`; [its page](literature.md) has all. Or it is your own: `mine.py:function`, `mine.py` for all of a
-file, or `package.module:function`. Whoever asks for it runs that file, which is Python and may do anything.
+file, or `package.module:function`. Each command that names it runs that file, which is Python and may do anything.
 
-`count`, `cost`, `check`, `prove` and `shorten` also take somebody else's function: `--object FILE --symbol SYM`.
+`count`, `cost`, `check`, `prove` and `shorten` also take a function of an object file: `--object FILE --symbol SYM`.
 
 A kernel that your processor lacks the instructions for [runs in Bochs](proofs.md#run-setwise-check), if that is
 installed; `check` and `run` take `--on` with the name of a processor.

@@ -78,9 +78,9 @@ class KernelRecord(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Metadata(Struct, frozen=True, forbid_unknown_fields=True):
-    """What stands in metadata.json: who made it, the request, each file, the kernels.
+    """metadata.json has its maker, the request, each file and the kernels.
 
-    `sources` are the files and modules that describe routines of somebody's own, with what they are held to.
+    `sources` are the files and modules that describe users' own routines, with their SHA-256.
     """
 
     edition: int
