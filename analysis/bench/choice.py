@@ -1,7 +1,9 @@
 """The choice among a kernel's variants: by the table of timings below, else by static bounds."""
 
+import json
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from importlib.resources import files
 from itertools import chain
 from typing import NamedTuple
 
@@ -39,52 +41,14 @@ class TimedVariant(NamedTuple):
     cycles: float
 
 
-TIMED = tuple(
-    TimedVariant(name, isa, objective, variant, "zen5", "AMD EPYC (family 26, model 2)", "2026-11-26", cycles)
-    for name, isa, objective, variant, cycles in (
-        ("sliders.union", "gfni", "latency", "turned", 20.48),
-        ("sliders.union", "sse2", "throughput", "rooks-apart", 15.74),
-        ("sliders.union-empty", "gfni", "latency", "two-lanes", 21.6),
-        ("sliders.union-empty", "bmi2", "throughput", "gathered-short", 20.25),
-        ("sliders.union-empty", "sse2", "throughput", "rooks-apart", 15.49),
-        ("sliders.pair", "avx2", "latency", "rooks-apart-held", 14.55),
-        ("sliders.pair", "sse2", "latency", "rooks-apart", 18.17),
-        ("sliders.pair", "sse2", "throughput", "rooks-apart", 16.9),
-        ("side.union.white", "avx512", "latency", "general", 31.71),
-        ("side.union.white", "bmi2", "latency", "gathered-short", 28.37),
-        ("side.union.white", "gfni", "latency", "general", 31.71),
-        ("side.union.white", "x86-64", "latency", "short", 29.86),
-        ("sliders.pieces", "avx2", "latency", "rooks-apart-held", 21.67),
-        ("sliders.pieces", "avx512", "latency", "rooks-apart-held", 19.48),
-        ("sliders.pieces", "gfni", "latency", "rooks-apart-held", 19.47),
-        ("sliders.pieces", "sse2", "latency", "rooks-apart", 31.04),
-        ("sliders.rays", "avx512", "latency", "two-lanes", 19.76),
-        ("sliders.rays", "gfni", "latency", "turned", 19.32),
-        ("sliders.rays", "avx512", "throughput", "held", 5.38),
-        ("sliders.rays", "gfni", "throughput", "held", 5.38),
-        ("sliders.rays", "sse2", "throughput", "rooks-apart", 16.46),
-        ("sliders.counts", "gfni", "latency", "turned", 26.18),
-        ("sliders.counts", "sse2", "throughput", "rooks-apart-held", 36.85),
-        ("kogge-stone.attacks.queen", "avx2", "latency", "two-lanes", 22.93),
-        ("kogge-stone.attacks.queen", "avx512", "latency", "two-lanes", 22.47),
-        ("kogge-stone.attacks.queen", "gfni", "latency", "two-lanes", 22.47),
-        ("side.pieces.white", "avx2", "latency", "rooks-apart-held", 28.94),
-        ("side.pieces.white", "avx512", "latency", "rooks-apart-held", 27.25),
-        ("side.pieces.white", "gfni", "latency", "rooks-apart-held", 27.26),
-        ("side.pieces.white", "avx512", "throughput", "held", 15.34),
-        ("sliders.mobility", "avx2", "latency", "rooks-apart", 17.82),
-        ("sliders.mobility", "avx512", "latency", "rooks-apart-held", 17.73),
-        ("sliders.mobility", "gfni", "latency", "rooks-apart-held", 17.73),
-        ("side.nested.white", "avx512", "latency", "held", 16.79),
-        ("side.nested.white", "gfni", "latency", "held", 14.96),
-        ("side.nested.white", "sse2", "latency", "size", 32.15),
-        ("side.nested.white", "avx512", "throughput", "held", 16.78),
-        ("side.nested.white", "gfni", "throughput", "held", 14.86),
-        ("sliders.sides", "avx512", "latency", "rooks-apart", 35.15),
-        ("sliders.sides", "gfni", "latency", "turned", 33.21),
-    )
-)
-"""At most 40 rows, kept by hand: where bounds alone would choose a variant that timings show to be a tenth slower."""
+def _timed() -> tuple[TimedVariant, ...]:
+    held = json.loads((files(__package__) / "timed.json").read_text("utf-8"))
+    where = held["cpu"], held["machine"], held["date"]
+    return tuple(TimedVariant._make((*row[:4], *where, row[4])) for row in held["rows"])
+
+
+TIMED = _timed()
+"""At most 40 rows, kept by hand: only where static bounds choose a variant that timings show to be a tenth slower."""
 
 
 def sets_of(routine: Routine, on: Processor | None, *, native: bool) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ EXAMPLES = (
     "setwise best sliders.union --cpu zen4 --for latency",
 )
 _NOTE = """\
-Lower bounds as by `setwise cost`; for a loop, of one iteration. Timings listed in analysis/bench/choice.py take
+Lower bounds as by `setwise cost`; for a loop, of one iteration. Timings listed in analysis/bench/timed.json take
 precedence over bounds. `setwise bench NAME --variants` times all variants on this processor."""
 
 

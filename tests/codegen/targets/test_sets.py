@@ -28,7 +28,7 @@ OF_FEATURES = frozenset(
     }
 )
 """Where a CPU feature is named that has the same name, and where compilers name the sets."""
-TIMED = frozenset({"analysis.bench.choice", "analysis.report.pages"})
+TIMED = frozenset({"analysis.report.pages"})
 """Timings and rows of reports are of kernels of one set each."""
 
 
