@@ -42,6 +42,6 @@ def test_all_requests_are_judged() -> None:
 
 
 def test_an_interrupted_process_ends_without_a_word(capfd: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(CannotRunHere, match="try them one by one"):
+    with pytest.raises(CannotRunHere, match="one by one"):
         list(in_processes(interrupted, some(), 2))
     assert capfd.readouterr().err == ""

@@ -18,9 +18,8 @@ from tests.conftest import require_tool
 
 
 def test_check_without_numpy(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "setwise.analysis.commands.check", raising=False)
-    monkeypatch.delitem(sys.modules, "setwise.analysis.run.inputs", raising=False)
-    monkeypatch.delitem(sys.modules, "setwise.analysis.run.check", raising=False)
+    for module in ("commands.check", "run.checks", "run.inputs", "run.check", "run.emulation"):
+        monkeypatch.delitem(sys.modules, f"setwise.analysis.{module}", raising=False)
     monkeypatch.setitem(sys.modules, "numpy", None)
     assert complaint(capsys, "check", DUMB7) == "setwise check: NumPy is not installed: pip install numpy\n"
 
