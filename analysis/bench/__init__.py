@@ -1,1 +1,1 @@
-"""Cycles measured on this processor, and what compilers make of C beside our kernels."""
+"""Timings of kernels and of compiled C on this processor."""

@@ -1,4 +1,4 @@
-"""Times subjects on this processor: in several processes one after the other, in each of them all subjects by turns."""
+"""The measurement loop: several processes in sequence, and in each one all subjects in round-robin order."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -14,17 +14,17 @@ from setwise.codegen.run.stopwatch import ArgumentSets, Stopwatch
 from setwise.codegen.run.timer import MODES, Mode, Timer
 
 PATIENCE = 30.0
-"""Seconds that a process waits for undisturbed trials, beyond those that it would need."""
-_BLOCK = 32  # trials in one go, about a millisecond
-_WARMING = 4  # trials in front of a block that are thrown away
-_CYCLES = 40_000  # of calls in a trial: it ends before a scheduler's tick mostly comes
+"""Seconds that a process waits for undisturbed trials, beyond the time that the trials themselves need."""
+_BLOCK = 32  # trials of a block, about a millisecond
+_WARMING = 4  # warm-up trials before a block, discarded
+_CYCLES = 40_000  # of calls in a trial: shorter than a scheduler tick
 _PROBES = 9
-_USUAL = 0.02  # seconds that a job takes where nothing disturbs
+_USUAL = 0.02  # seconds of an undisturbed job
 
 
 @dataclass(frozen=True, slots=True)
 class BenchJob:
-    """A subject in one mode, ready to be sent to another process; the sections are those of one round."""
+    """A subject in one mode, in a form that can be pickled for a worker process. `sections` are those of one round."""
 
     loop: Timer
     arguments: ArgumentSets
@@ -39,10 +39,11 @@ def bench(
     report: Callable[[str], None] = lambda _: None,
     wanted: int = trials.WANTED,
 ) -> list[Timing | NoisyMeasurement]:
-    """The timings of all subjects in those of these modes that they have, in their order.
+    """Time each subject in each of its modes that is in `modes`.
 
-    Chained calls are chained by each argument that may be a result, and the slowest count.
-    `patience` is in seconds a process, `wanted` in blocks of each. `report` is told now and then how far it is.
+    Return the timings in the order of the subjects. A chained subject is timed once for each argument that can take the
+    result, and the slowest of these timings is returned. `patience` is in seconds for each process. `wanted` is the
+    number of blocks to keep in each process. `report` receives a line of progress before each process.
     """
     chosen = [(subject, mode) for subject in subjects for mode in subject.modes if mode in modes]
     chained = [subject.chainable if mode == "chained" else (0,) for subject, mode in chosen]
@@ -58,7 +59,7 @@ def bench(
             core.look()
         said = f"process {number + 1} of {processes}: {len(jobs)} timings"
         report(f"{said}, on a core {core.undisturbed:.0%} undisturbed")
-        with Workers(1) as worker:  # a process of its own: other pages of memory, another core perhaps, another time
+        with Workers(1) as worker:  # a new process: other physical pages, perhaps another core
             kept.append(worker.submit(run_by_turns, jobs, patience, wanted, core.row).result())
     blocks = zip(*kept, strict=True)
     return [
@@ -68,7 +69,7 @@ def bench(
 
 
 def _slowest(timings: Sequence[Timing | NoisyMeasurement]) -> Timing | NoisyMeasurement:
-    """The one that takes longest; a refusal where there is one, for that might."""
+    """Return the timing with the largest median, or a noisy measurement if there is one, which may be the slowest."""
     refused = next((timing for timing in timings if isinstance(timing, NoisyMeasurement)), None)
     return refused or max((timing for timing in timings if isinstance(timing, Timing)), key=attrgetter("median"))
 
@@ -76,7 +77,10 @@ def _slowest(timings: Sequence[Timing | NoisyMeasurement]) -> Timing | NoisyMeas
 def run_by_turns(
     jobs: Sequence[BenchJob], patience: float, wanted: int = trials.WANTED, row: float = 1.0
 ) -> list[list[TrialBlock]]:
-    """The blocks of each job, run by turns until enough are kept, on a core where a quiet row takes so many cycles."""
+    """Return the blocks of each job, run in round-robin order until `wanted` blocks of each are kept.
+
+    `row` is the number of cycles of a row of additions on an undisturbed core.
+    """
     clocks = [_Clock(job) for job in jobs]
     try:
         by_turns(clocks, wanted, patience + _USUAL * len(jobs), row=row)
@@ -87,7 +91,7 @@ def run_by_turns(
 
 
 class _Clock:
-    """A job at work."""
+    """A job with its loop in executable memory and the blocks measured so far."""
 
     def __init__(self, job: BenchJob) -> None:
         self._stopwatch = Stopwatch(job.loop, job.arguments)

@@ -1,4 +1,4 @@
-"""Kernels timed on this processor, and beside them the code that compilers make of C for the same routines."""
+"""Benchmarks of kernels on this processor, with compiled C for the same routines on request."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -24,16 +24,17 @@ COMPILERS = ("gcc", "clang")
 
 @dataclass(frozen=True, slots=True)
 class Benchmark:
-    """Timings, and a line on each kernel that this processor does not run."""
+    """Timings, and one line on each kernel that this processor cannot run."""
 
     timings: Sequence[Timing | NoisyMeasurement]
     not_run: Sequence[str]
 
     @property
     def rows(self) -> list[dict[str, Any]]:
-        """A row a timing. `speed` is the cycles of the fastest code of compilers over its own.
+        """One dictionary for each timing, with a field `speed`.
 
-        It is None if no compiler made the same, and if there is no figure.
+        `speed` is the cycles of the fastest set-wise compiled code divided by the cycles of this row. It is None
+        without such code for the same measurement, and without a figure.
         """
         rows = [timing.as_dict() for timing in self.timings]
         best: dict[tuple[object, ...], float] = {}
@@ -55,7 +56,7 @@ def _key(row: dict[str, Any]) -> tuple[object, ...]:
 
 
 def machine() -> dict[str, Any]:
-    """Return the processor's name for itself and the number of its threads."""
+    """Return the processor's brand string and the number of hardware threads."""
     return {"processor": cpu.brand(), "threads": os.cpu_count()}
 
 
@@ -71,12 +72,14 @@ def bench(
 ) -> Benchmark:
     """Time kernels on this processor, in core cycles.
 
-    `modes` say how calls follow each other, `beside` names compilers whose code for the same is timed, too, `boards` is
-    the length of arrays, and `patience` the seconds to wait for a quiet moment. `named` tells variants apart by name.
-    Raises CannotRunHere if this processor runs none of them, NotInstalled for a compiler that is missing.
+    `modes` are the ways in which calls follow each other. `beside` names compilers, whose code for the same routines is
+    timed, too. `boards` is the length of arrays. `patience` is the time in seconds to wait for undisturbed trials. With
+    `named` a timing shows the name of its variant.
+
+    Raises CannotRunHere if this processor can run none of the kernels, and NotInstalled if a compiler is missing.
     """
-    chosen = [mode for mode in MODES if mode in known(modes, MODES, "no calls are")]
-    known(beside, COMPILERS, "no compiler is")
+    chosen = [mode for mode in MODES if mode in known(modes, MODES, "mode")]
+    known(beside, COMPILERS, "compiler")
     if boards < 1:
         raise ValueError(f"arrays of {boards} boards: give 1 or more")
 
@@ -91,14 +94,14 @@ def bench(
     try:
         timings = time_subjects([*subjects, *empty_routines(subjects)], chosen, patience, report=show)
     except BrokenProcessPool:
-        raise CannotRunHere("a routine ended the process that timed it: try them one by one") from None
+        raise CannotRunHere("a routine crashed the process that timed it: time the routines one by one") from None
     return Benchmark(timings, not_run)
 
 
-def known(given: Sequence[str], names: Sequence[str], none_is: str) -> Sequence[str]:
-    """Return the names that are given; ValueError for an unknown one."""
+def known(given: Sequence[str], names: Sequence[str], kind: str) -> Sequence[str]:
+    """Return the given names. Raises ValueError if one is not in `names`."""
     if unknown := [name for name in given if name not in names]:
-        raise ValueError(f"{none_is} called '{unknown[0]}': give some of {','.join(names)}")
+        raise ValueError(f"unknown {kind} '{unknown[0]}': choose from {','.join(names)}")
     return given
 
 
@@ -107,7 +110,10 @@ def _maker(kernel: Kernel, named: bool) -> str:
 
 
 def _that_run(kernels: Sequence[Kernel]) -> tuple[list[Kernel], list[str]]:
-    """Return the kernels that this processor runs, and a line on each other."""
+    """Return the kernels that this processor can run, and one line on each other kernel.
+
+    Raises CannotRunHere if it can run none.
+    """
     run: list[Kernel] = []
     not_run = []
     for kernel in kernels:
@@ -124,9 +130,9 @@ def _that_run(kernels: Sequence[Kernel]) -> tuple[list[Kernel], list[str]]:
 def _with_compiled(
     kernels: Sequence[Kernel], subjects: Sequence[Subject], names: Sequence[str], show: Show
 ) -> Iterator[Subject]:
-    """Yield the subjects, each followed by compilers' code for the same routine, instruction set and lanes."""
+    """Yield each subject, followed by compiled C for the same routine, instruction set and lanes."""
     if any(kernel.convention.name != "sysv" for kernel in kernels):
-        raise ValueError("compilers' code is called as System V says: leave --abi out, or --beside")
+        raise ValueError("compiled C uses the System V convention: leave out --abi or --beside")
     here = compilers.installed()
     using = [compiler for compiler in here if compiler.name.partition("-")[0] in names]
     absent = [name for name in names if not any(compiler.name.partition("-")[0] == name for compiler in using)]

@@ -1,4 +1,4 @@
-"""The choice among a kernel's variants: by the table of timings below, else by static bounds."""
+"""The choice of a variant: by the table of timings in this module, otherwise by static bounds."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -28,7 +28,7 @@ OBJECTIVES = ("size", "latency", "throughput")
 class TimedVariant(NamedTuple):
     """The fastest variant of a routine for an objective, as `setwise bench --variants` timed it.
 
-    `cycles` are those of a call, or of a board of an array.
+    `cycles` are for one call, or for one board of an array.
     """
 
     routine: str
@@ -48,13 +48,14 @@ def _timed() -> tuple[TimedVariant, ...]:
 
 
 TIMED = _timed()
-"""At most 40 rows, kept by hand: only where static bounds choose a variant that timings show to be a tenth slower."""
+"""At most 40 rows, kept by hand: cases in which the bounds choose a variant that is 10 % slower than another."""
 
 
 def sets_of(routine: Routine, on: Processor | None, *, native: bool) -> tuple[str, ...]:
-    """Return the instruction sets of a routine that the processor has, and this one as well where code is for both.
+    """Return the instruction sets of a routine that the processor has.
 
-    Those whose lanes are boards are left out if others do one board.
+    With `native` or without a processor, this machine must have them. Sets whose vector lanes hold boards are left out
+    if another set handles a single board.
     """
     had = [isa for isa in routine.isas if on is None or not lacking(on.name, TARGETS[isa].features)]
     has = [isa for isa in had if not ((native or on is None) and missing(TARGETS[isa]))]
@@ -75,7 +76,8 @@ def request(
     """Return the request for a kernel of a routine, which may be given by name.
 
     `for_` chooses the variant: "size" the one with the fewest instructions, "latency" or "throughput" the fastest by
-    timings and bounds, on the processor `cpu` or on none in particular. `variant` names one instead.
+    timings and bounds, on the processor `cpu`, or over all modelled processors if `cpu` is None. A given `variant`
+    overrides `for_`.
     """
     routine = find(routine) if isinstance(routine, str) else routine
     if for_ == "size" or variant:
@@ -90,9 +92,9 @@ def best(
     isa: str | None = None,
     abi: str = "sysv",
 ) -> list[tuple[str, Request]]:
-    """Return for each routine and objective the best kernel among all sets that the processor has, or of one set.
+    """Return for each routine and objective the best kernel of `isa`, or of all instruction sets of the processor.
 
-    Routines of which there is no kernel are left out unless that is all.
+    A routine without a kernel is left out. Raises Refused if no routine has one.
     """
     if isa:
         target_named(isa)
@@ -108,7 +110,7 @@ def best(
 def chosen_request(
     objective: str, on: Processor | None, routine: Routine, isas: Sequence[str], abi: str, lanes: int | None
 ) -> Request:
-    """Return the request for the best variant of these instruction sets; errors as `kernel_for`."""
+    """Return the request for the best variant among these instruction sets. Raises the errors of `kernel_for`."""
     kernel = kernel_for(objective, on, routine, isas, abi, lanes)
     return Request(routine, kernel.target.name, abi, lanes, kernel.variant)
 
@@ -125,10 +127,10 @@ def fastest(
 def kernel_for(
     objective: str, on: Processor | None, routine: Routine, isas: Sequence[str], abi: str, lanes: int | None
 ) -> Kernel:
-    """Return the best variant of these instruction sets; Refused where none makes it.
+    """Return the best variant among these instruction sets.
 
-    Without a processor every row of the table counts, and bounds of all processors together. ValueError for an
-    unknown objective.
+    Without a processor, all rows of the table apply, and the bounds are averaged over all processors. Raises Refused if
+    no set has a kernel, and ValueError for an unknown objective.
     """
     if objective not in OBJECTIVES:
         raise ValueError(f"no objective '{objective}': give {', '.join(OBJECTIVES[:-1])} or {OBJECTIVES[-1]}")
@@ -142,7 +144,7 @@ def kernel_for(
 def _candidates(
     objective: str, on: Processor | None, routine: Routine, isa: str, abi: str, lanes: int | None
 ) -> Iterable[Kernel]:
-    """The variant that the table names, else all."""
+    """Return the one variant that the table names, or all variants."""
     wanted = routine.name, isa, objective if routine.contract.elements == () else "throughput"
     for row in TIMED:
         if row[:3] == wanted and lanes is None and (on is None or on.name == row.cpu):
@@ -151,16 +153,16 @@ def _candidates(
 
 
 def score(kernel: Kernel, objective: str, on: Processor | None) -> float:
-    """Return a figure by which variants of a routine are compared: the less, the faster.
+    """Return the estimated cost of a variant, for comparison with other variants of its routine; less is faster.
 
-    For latency it is the longest chain twice and the bound of throughput once, for calls that wait for each other
-    overlap in part; for throughput, by board, the bound and 0.3 of the cycles of issue, for moves cost more than ports
-    say. These weights lose least over the routines of TIMED. Without a processor it is the mean over all that have the
-    instructions. UnknownCost if the processor has not all of them.
+    For latency the score is twice the critical path plus the throughput bound, because calls that wait for each other
+    overlap in part. For throughput it is, for each board, the bound plus 0.3 of the issue cycles, because moves cost
+    more than port pressure shows. The weights minimize the total loss over the routines of TIMED. Without a processor
+    the score is the mean over all processors that have the instructions. Raises UnknownCost if the processor lacks one.
     """
     part, contract = part_of(binary_of(kernel)), kernel.routine.contract
     by_latency, boards = objective == "latency" and not contract.elements, 1.0
-    if contract.elements:  # a store by an index is of results; what waits on the stack has none
+    if contract.elements:  # results are stored by an index, spills without one
         stores = (i.memory for i in part.stream if i.stores and i.memory is not None)
         words = sum(memory.bits // 64 for memory in stores if memory.index is not None)
         boards = max(1, words) / len(contract.results)
@@ -173,6 +175,6 @@ def score(kernel: Kernel, objective: str, on: Processor | None) -> float:
 
 
 def figures(kernel: Kernel, on: Processor) -> tuple[float, float]:
-    """Return latency and bound as `setwise cost` has them: of a call, or of a round of its loop."""
+    """Return latency and throughput bound as `setwise cost` prints them: for a call, or for an iteration of its loop."""
     cost = part_of(binary_of(kernel)).cost(on)
     return cost.latency, round(cost.bound, 2)

@@ -1,17 +1,17 @@
-"""What gcc and clang make of C: the functions of `analysis/bench/sources`, taken out of their objects to be judged.
+"""Compiled C: functions of `analysis/bench/sources` as gcc and clang compile them, extracted from the object files.
 
-The C is in our own words, after the literature. A function is named as the routine that it is, with underscores, and
-takes what that takes in System V's convention; where one file has nothing for a routine, another may. Kinds of source:
+The C is our own, after the literature. A function has its routine's name with underscores, and takes the routine's
+parameters in the System V convention. Not every source file has a function for every routine. Kinds of source:
 
 plain      a board is a uint64_t, one direction after the other
-vectors    the same text, its boards GCC's vectors of 2, 4 or 8: where lanes are boards
+vectors    the same text with GCC vectors of 2, 4 or 8 boards, for routines whose lanes are boards
 rays       intrinsics, a ray a lane: AVX-512 rotates, AVX2 shifts left and right rays apart ("rays apart" in AVX-512)
-arrays     the plain loop over arrays of boards, which the compilers make vectors of
-look-up    for scale: a table of attacks, piece by piece, found by pext, or in "look-up by magics" by a multiplication;
-           not set-wise
+arrays     a plain loop over arrays of boards, which the compilers vectorize
+look-up    not set-wise, for scale: attack tables, one piece at a time, indexed by pext, or by a multiplication in
+           "look-up by magics"
 
-`x86-64` and `bmi2` are for general registers only, as they are for setwise: what a compiler makes of SSE2, which every
-x86-64 processor has, stands beside `sse2`.
+For `x86-64` and `bmi2` setwise uses general registers only. Compiled SSE2 code, which every x86-64 processor can run,
+is therefore compared with `sse2`.
 """
 
 import os
@@ -30,21 +30,21 @@ from setwise.codegen.export.compiler_names import flags as isa_flags
 from setwise.codegen.targets import TARGETS
 
 FOR_SCALE = "look-up"
-"""What the kinds of source begin with that are no set-wise fills: shown for scale, nothing is measured against them."""
+"""The prefix of the kinds of source that are not set-wise. They are shown for scale; no speed is relative to them."""
 MAGICS = f"{FOR_SCALE} by magics"
 
-# What stands alone: one section a function and a table, addresses relative, no other part of the function elsewhere.
+# Extractable functions: one section for each function and table, relative addresses, no cold part split off.
 _COMMON = ("-O3", "-std=gnu11", "-w", "-c", "-fPIC", "-ffunction-sections", "-fdata-sections", "-fcf-protection=none")
 _OF_GCC = ("-fno-reorder-blocks-and-partition",)
 
 
 class CompilerError(RuntimeError):
-    """A compiler that refuses our C; the message is one line."""
+    """A compiler that rejects our C; the message is one line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Compiler:
-    """A compiler of this machine: the name that it is called by, and what it says of its version."""
+    """A compiler on this machine: its command, and the first line of its version text."""
 
     name: str
     version: str
@@ -52,9 +52,9 @@ class Compiler:
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """What a compiler made of a routine's C. Its entry is the first byte of `binary`.
+    """A routine's C as a compiler compiled it. Its entry is the first byte of `binary`.
 
-    Without `binary` it was not made, and `reason` says why.
+    `binary` is None if the function could not be extracted; `reason` then says why.
     """
 
     routine: str
@@ -68,13 +68,13 @@ class Compiled:
 
     @property
     def label(self) -> str:
-        """The compiler, its flags and the kind of source, as a table shows them."""
+        """The compiler, its flags and the kind of source, as tables show them."""
         return " ".join((self.compiler.name, *self.flags, f"({self.kind})"))
 
 
 @dataclass(frozen=True, slots=True)
 class _CFile:
-    """A C file, the routines that it has functions for, and what it is compiled with besides the flags for all."""
+    """A C file: the pattern of the routines that it has functions for, and its additional flags."""
 
     kind: str
     file: str
@@ -83,7 +83,7 @@ class _CFile:
 
 
 def installed() -> tuple[Compiler, ...]:
-    """The gcc and clang of this machine, and where no clang goes by that name alone its latest version."""
+    """Return gcc and clang if they are installed; for clang the latest `clang-N` if there is no plain `clang`."""
     names = ["gcc", "clang" if shutil.which("clang") else _latest_clang()]
     return tuple(Compiler(name, _version(name)) for name in names if name and shutil.which(name))
 
@@ -101,12 +101,12 @@ def _version(name: str) -> str:
 
 
 def _environment() -> dict[str, str]:
-    """Ours, in which compilers speak English."""
+    """Return our environment with the C locale, so that compilers report errors in English."""
     return {**os.environ, "LC_ALL": "C"}
 
 
 def c_name(routine: str) -> str:
-    """The name of a routine's C function.
+    """Return the name of a routine's C function.
 
     >>> c_name("kogge-stone.attacks.sout")
     'kogge_stone_attacks_sout'
@@ -131,7 +131,7 @@ _WIDE = ("-mprefer-vector-width=512",)
 
 
 def c_files(isa: str, lanes: int) -> tuple[_CFile, ...]:
-    """The files that have something for an instruction set, and their flags."""
+    """Return the C files for an instruction set, with their flags."""
     arrays = [_ARRAYS, replace(_ARRAYS, flags=("-funroll-loops",))]
     target = TARGETS[isa]
     if not target.vectors:
@@ -161,10 +161,10 @@ def compile_all(
     lanes: int | None = None,
     using: Iterable[Compiler] = (),
 ) -> list[Compiled]:
-    """What every compiler makes of every C that there is for these routines on an instruction set.
+    """Compile the C for these routines on an instruction set with each compiler.
 
-    `lanes` is how many boards a vector holds where lanes are boards. Bytes that another flag gave already are left
-    out. No compiler, nothing. Raises CompilerError.
+    `lanes` is the number of boards in a vector if lanes are boards. Duplicates, the same bytes from another set of
+    flags, are left out. `using` defaults to all installed compilers. Raises CompilerError.
     """
     lanes = lanes or TARGETS[isa].widths[0]
     wanted = {c_name(name): name for name in routines}
@@ -184,7 +184,7 @@ def compile_all(
 
 
 def _compile(compiler: Compiler, isa: str, source: _CFile, texts: Path, folder: Path) -> tuple[Path, tuple[str, ...]]:
-    """Compile a file in a folder; return the object, and the flags that tell it from others."""
+    """Compile a file in a folder; return the object's path and the flags that distinguish it."""
     if not (folder / "tables.h").exists():
         program = str(folder / "tables")
         _run(folder, compiler.name, "-O1", "-w", str(texts / "tables.c"), "-o", program)
@@ -197,8 +197,8 @@ def _compile(compiler: Compiler, isa: str, source: _CFile, texts: Path, folder: 
 
 
 def _run(folder: Path, *command: str) -> None:
-    """Run a command in the folder, where the assembler looks for what a text includes."""
+    """Run a command with the folder as its working directory, in which the assembler finds included files."""
     ended = subprocess.run(command, capture_output=True, text=True, cwd=folder, env=_environment())
     if ended.returncode:
         complaint = next((line for line in ended.stderr.splitlines() if "error" in line), ended.stderr.strip())
-        raise CompilerError(f"{Path(command[0]).name} fails ({ended.returncode}): {complaint or 'it says nothing'}")
+        raise CompilerError(f"{Path(command[0]).name} fails ({ended.returncode}): {complaint or 'no error message'}")

@@ -1,13 +1,13 @@
-"""The quietest of the processors that this thread may run on, looked for now and then, and work by turns on it.
+"""The search for the least disturbed processor, and round-robin measurement on it.
 
-A processor may be a thread of a core whose other thread runs somebody else's program, on a virtual machine another
-tenant's. Who measures cannot end that, but among several processors one is mostly quieter than the others. So rows of
-additions are timed on each of them for about a millisecond, again and again, and the work goes on where most of them
-are undisturbed.
+A hardware thread shares its core with another thread, which may run another program or, on a virtual machine, another
+tenant's. Measurements cannot prevent that, but one of several processors is usually quieter than the others. So rows of
+additions are timed on each processor for about a millisecond, again and again, and the measurement moves to the
+processor on which most rows are undisturbed.
 
-How long a row takes while nobody else uses the core is a matter of the core: four units take 1 cycle, Zen 5's six 0.76.
-It is at most 1, and else the least that was seen on any of the processors. When far less is seen than before, nothing
-was quiet before, and what was kept until then is forgotten.
+The duration of an undisturbed row depends on the core: 1 cycle with four ALUs, 0.76 with the six of Zen 5. It is
+estimated as the minimum of 1 and the least duration seen on any processor. A much smaller new minimum shows that all
+earlier measurements were disturbed, and they are discarded.
 """
 
 import os
@@ -24,31 +24,31 @@ from setwise.codegen.run.stopwatch import ArgumentSets, Stopwatch
 from setwise.codegen.run.timer import CHAIN_ADDS, WIDE_ROWS, Calls, Timer, timer
 
 QUARTILE = 0.25
-"""A quarter of a processor's rows take at most what is its least: fewer may be wrong by chance."""
+"""The quantile that estimates a processor's shortest row; the minimum itself can be wrong by chance."""
 _TRIALS = 64
 _EVERY = 0.25  # seconds
-_SHARE = 10  # of all time at most one part in so many goes into looking, however many processors there are
+_SHARE = 10  # the search takes at most a tenth of all time
 
 
 class TimedWork(Protocol):
-    """Something that is measured a block of trials at a time."""
+    """A measurement that runs one block of trials at a time."""
 
     @property
     def kept(self) -> int:
-        """How many blocks were kept."""
+        """The number of blocks kept."""
 
     def run(self, row: float) -> None:
-        """Run a block on a core on which a row takes so many cycles when it is quiet."""
+        """Run a block on a core whose undisturbed row takes `row` cycles."""
 
     def forget(self) -> None:
-        """What was kept counts no more."""
+        """Discard all blocks."""
 
 
 class QuietCore:
-    """The quietest processor, to which this thread is bound until the end of `with QuietCore() as core`.
+    """The least disturbed processor. `with` binds this thread to it until the end of the block.
 
-    `row` has the cycles of a row of additions on a quiet core, from the least that is known before; `undisturbed` is
-    the part of the rows that took them.
+    `row` is the cycles of an undisturbed row of additions, at most the value given. `undisturbed` is the fraction of
+    rows that took no longer than that.
     """
 
     def __init__(self, row: float = 1.0) -> None:
@@ -58,7 +58,10 @@ class QuietCore:
         self._next = 0.0
 
     def look(self) -> bool:
-        """Go where it is quiet now; whether nothing was quiet since this was last said, or since the beginning."""
+        """Bind this thread to the least disturbed processor.
+
+        Return whether the estimate of an undisturbed row fell so far that earlier measurements must be discarded.
+        """
         begun = time.monotonic()
         if begun < self._next:
             return False
@@ -81,12 +84,12 @@ class QuietCore:
 
 
 def processors() -> list[int]:
-    """Those that this thread may run on; none where the system does not tell."""
+    """Return the processors that this thread may run on; empty if the system has no affinity calls."""
     return sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
 
 
 def _bind(processors: Sequence[int]) -> bool:
-    """Whether this thread runs there now; not where a processor has gone since, or the system lets nobody choose."""
+    """Bind this thread to these processors. Return whether that succeeded."""
     if not processors or not hasattr(os, "sched_setaffinity"):
         return False
     try:
@@ -97,9 +100,9 @@ def _bind(processors: Sequence[int]) -> bool:
 
 
 def quietest(seen: Mapping[int, Sequence[float]], known: float) -> tuple[int, float, float]:
-    """Of processors the one with most undisturbed rows, the cycles of a quiet row, and the part that is undisturbed.
+    """Return the processor with most undisturbed rows, the cycles of an undisturbed row, and the fraction of them.
 
-    `seen` has the cycles of rows on each of them, `known` the least that a row took before.
+    `seen` maps each processor to the cycles of its rows. `known` is the least duration of a row so far.
 
     >>> quietest({0: [0.8, 0.97, 0.98, 0.99], 1: [0.75, 0.75, 0.76, 0.99]}, known=1.0)
     (1, 0.75, 0.75)
@@ -114,7 +117,7 @@ def quietest(seen: Mapping[int, Sequence[float]], known: float) -> tuple[int, fl
 
 
 def rows_here() -> list[float]:
-    """Cycles that rows of additions take on this processor now; infinite where the chains beside them do not agree."""
+    """Return the cycles of rows of additions on this processor; infinite if the two chains of a trial disagree."""
     stopwatch = Stopwatch(_loop(), ArgumentSets((0,)))
     try:
         records = stopwatch.run(1, _TRIALS)
@@ -130,10 +133,10 @@ def _loop() -> Timer:
 
 
 def by_turns(every: Sequence[TimedWork], wanted: int, patience: float, row: float = 1.0) -> float:
-    """Run all by turns, so that a disturbance meets all alike, until so many blocks are kept of each.
+    """Run all measurements in round-robin order, to share disturbances fairly, until each has `wanted` blocks.
 
-    After `patience` seconds no turn is begun but the first. What comes back is the cycles of a quiet row, and `row` the
-    same from before.
+    No round but the first begins after `patience` seconds. `row` is an earlier estimate of the cycles of an undisturbed
+    row. Return the new estimate.
     """
     end = time.monotonic() + patience
     waiting, begun = list(every), False

@@ -1,4 +1,4 @@
-"""Where and when something is measured: this machine, its processor, the day."""
+"""The identity of this machine: its processor, and the date of a measurement."""
 
 import datetime
 from collections.abc import Mapping
@@ -10,23 +10,24 @@ from setwise.codegen.run import cpu
 
 
 def today() -> str:
-    """The date."""
+    """Return the date in UTC, as YYYY-MM-DD."""
     return datetime.datetime.now(tz=datetime.UTC).date().isoformat()
 
 
 def machine() -> str:
-    """This processor by its own name, with the family and model that it may hide behind."""
+    """Return this processor's brand string, with its family and model, because the brand string may hide the model."""
     family, model = _numbers(_told())
     return cpu.brand() + (f" (family {family}, model {model})" if family else "")
 
 
 def processor_here() -> Processor | None:
-    """The processor of the model's that this one is, None where it is none of them.
+    """Return the cost model of this processor, or None if there is none.
 
-    Families and models as in the vendors' lists: AMD 25 is Zen 3 and Zen 4, AMD 26 with 0 to 31, 64 to 79 and 112 to
-    127 Zen 5 with vector units of 512 bits, Intel 6 with 85 Skylake-SP and Cascade Lake, with 106 and 108 Ice Lake-SP
-    and -D, with 125 and 126 Ice Lake, with 143, 207, 173 and 174 Sapphire, Emerald and Granite Rapids, which are
-    Golden Cove. These alone of Intel's 6 have AMX, by which they are known where a virtual machine tells another model.
+    Families and models are those of the vendors' lists. AMD family 25 is Zen 3 and Zen 4. AMD family 26 with models 0
+    to 31, 64 to 79 and 112 to 127 is Zen 5 with 512-bit vector units. Of Intel family 6, model 85 is Skylake-SP and
+    Cascade Lake, 106 and 108 are Ice Lake-SP and -D, and 125 and 126 are Ice Lake. Models 143, 207, 173 and 174 are
+    Sapphire, Emerald and Granite Rapids, with Golden Cove cores. Only these of Intel family 6 have AMX, which
+    identifies them if a virtual machine reports another model.
     """
     told = _told()
     family, model = _numbers(told)
@@ -41,17 +42,17 @@ def processor_here() -> Processor | None:
 
 
 def processor_named(name: str) -> Processor:
-    """Return the processor of that name, this one for "native"; ValueError if there is no table of it."""
+    """Return the processor of that name, or this one for "native". Raises ValueError if it has no cost model."""
     if name != "native":
         return processor(name)
     here = processor_here()
     if here is None:
-        raise ValueError(f"there is no table of this processor ({cpu.brand() or 'no x86-64'}): {_nearest()}")
+        raise ValueError(f"there is no cost model of this processor ({cpu.brand() or 'not x86-64'}): {_nearest()}")
     return here
 
 
 def _nearest() -> str:
-    """Say which table to take instead: the last of this processor's maker whose features it has."""
+    """Name the alternative: the newest processor of this maker whose features this processor has."""
     amd = "AMD" in cpu.brand()
     alike = [on for on in PROCESSORS if on.title.startswith("AMD") == amd and FEATURES[on.name] <= cpu.features()]
     near = (alike or [on for on in PROCESSORS if on.title.startswith("AMD") == amd])[-1]
@@ -63,12 +64,12 @@ _INTELS |= dict.fromkeys((143, 173, 174, 207), "golden-cove")
 
 
 def _numbers(told: Mapping[str, str]) -> tuple[int, int]:
-    """Family and model as Linux tells them; 0 and 0 elsewhere."""
+    """Return family and model as Linux reports them, or 0 and 0 on other systems."""
     return int(told.get("cpu family", 0)), int(told.get("model", 0))
 
 
 def _told() -> dict[str, str]:
-    """What Linux tells of the first processor; nothing elsewhere."""
+    """Return the fields of the first processor in /proc/cpuinfo, or nothing on other systems."""
     path = Path("/proc/cpuinfo")
     lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
     return {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in reversed(lines))}

@@ -1,7 +1,6 @@
-"""What is timed: a routine's bytes, ours or anybody's, with how they are called and on which boards.
+"""Subjects of timings: the bytes of a routine, its calling convention, and arguments for its calls.
 
-Like contracts.py a room that sees codegen: the contract says how a routine is called, setwise.codegen.run.timer emits
-the loop.
+The contract defines the call; setwise.codegen.run.timer generates the timing loop.
 """
 
 import random
@@ -32,20 +31,20 @@ from setwise.codegen.run.timer import (
 )
 
 BOARDS = 512
-"""Boards of an array: four such arrays lie in half of a first-level cache."""
-_SETS = 1 << 16  # of arguments for mixed calls: more than branch predictors learn by heart, which 4,096 are not
+"""The default length of an array, in boards: four such arrays fill half of a first-level cache."""
+_SETS = 1 << 16  # of arguments for mixed calls: branch predictors memorize 4,096 sets, but not these
 _SEED = 20050522
-_PIECES = range(8, 29)  # on a board; of them at most so many are sliders of one kind:
-_SLIDERS = 4
+_PIECES = range(8, 29)  # on a board
+_SLIDERS = 4  # of one kind, at most
 _ON_SQUARES = ("board", "leapers")
 _BOARDS = (*_ON_SQUARES, "empty", "occupied")
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A routine's bytes and how they are timed; `maker` is who made them.
+    """A routine's bytes and the way to time them; `maker` is setwise with its variant, or a compiler.
 
-    `boards` is the length of the arrays, 0 where a call takes no arrays.
+    `boards` is the length of the arrays, or 0 for a routine without arrays.
     """
 
     name: str
@@ -59,12 +58,12 @@ class Subject:
 
     @property
     def calls(self) -> int:
-        """Calls in a round of the loop; a routine on arrays has a loop of its own."""
+        """The calls in one iteration of the timing loop: one on arrays, which have a loop of their own."""
         return 1 if self.boards else CALLS
 
     @property
     def chainable(self) -> tuple[int, ...]:
-        """The parameters that may take the result of the call before: boards in registers, or else numbers."""
+        """The parameters that may take the result of the previous call: boards in registers, or else words."""
         if self.boards:
             return ()
         kinds = [parameter.kind for parameter in self.contract.parameters]
@@ -74,9 +73,9 @@ class Subject:
 
     @property
     def varies(self) -> bool:
-        """Whether its time depends on its arguments: it branches on them, or they select from a table.
+        """True if the time may depend on the arguments: the code branches, or an argument selects a table entry.
 
-        Then a chained argument waits for the result before but stays what it was, which takes two cycles more.
+        A chained argument then waits for the previous result but keeps its value, which costs two cycles more.
         """
         if self.boards:
             return False
@@ -85,32 +84,32 @@ class Subject:
 
     @property
     def modes(self) -> tuple[Mode, ...]:
-        """The ways to call it that say something."""
+        """The modes that are meaningful for this routine."""
         if not self.chainable:
             return ("independent",)
         return MODES if self.varies else ("chained", "independent")
 
     def measurand(self, mode: Mode) -> Measurand:
-        """What is measured, for a report."""
+        """Return the description of the measurement for a report."""
         unit, abi = "board" if self.boards else "call", self.signature.convention.name
         return Measurand(self.name, self.isa, self.lanes, abi, self.maker, mode, unit, self.boards)
 
     def sections(self, rounds: int) -> Sections:
-        """The work in the sections of a trial of so many rounds."""
+        """Return the work in the sections of a trial of `rounds` iterations."""
         return Sections(CHAIN_ADDS, WIDE_ROWS, rounds * self.calls * (self.boards or 1))
 
 
 def subject(kernel: Kernel, binary: Binary | None = None, maker: str = OURS, boards: int = BOARDS) -> Subject:
-    """Return a kernel to be timed, or other bytes that are called as it is; arrays have so many boards."""
+    """Return the subject for a kernel, or for other bytes with its contract and convention."""
     contract, signature = kernel.routine.contract, signature_of(kernel)
-    if contract.elements:  # addresses and the number are words like others
+    if contract.elements:  # addresses and the length are passed as words
         signature = replace(signature, arguments=(GENERAL,) * len(contract.parameters))
     isa, lanes, length = kernel.target.name, kernel.layout.lanes, boards if contract.elements else 0
     return Subject(kernel.name, isa, lanes, maker, binary or binary_of(kernel), contract, signature, length)
 
 
 def empty_routines(subjects: Sequence[Subject]) -> list[Subject]:
-    """Return a routine that does nothing for each signature of these: it takes the time of the call itself."""
+    """Return an empty routine for each signature of the subjects; its time is the overhead of the call."""
     return [
         replace(like, name=f"empty, {counted(len(called.arguments), 'argument')}", maker=EMPTY, binary=Binary(b"\xc3"))
         for called, like in {like.signature: like for like in reversed(subjects)}.items()
@@ -118,13 +117,13 @@ def empty_routines(subjects: Sequence[Subject]) -> list[Subject]:
 
 
 def timing_loop(subject: Subject, mode: Mode, chained: int = 0) -> Timer:
-    """Return the loop that times it; chained calls take the result of the call before as the argument `chained`."""
+    """Return the timing loop of a subject; a chained call takes the previous result as argument number `chained`."""
     calls = Calls(mode, chained, subject.varies, subject.calls)
     return timer(subject.binary.image, subject.signature, calls, host(), len(subject.binary.data))
 
 
 def arguments_for(subject: Subject, mode: Mode, sets: int = _SETS) -> ArgumentSets:
-    """Its arguments: one case within the contract, or for mixed calls so many."""
+    """Return a subject's arguments: one case within the contract, or `sets` of them for mixed calls."""
     if subject.boards:
         draw = random.Random(_SEED)
         cases = [_case(subject.contract, subject.contract.elements, draw) for _ in range(subject.boards)]
@@ -135,7 +134,7 @@ def arguments_for(subject: Subject, mode: Mode, sets: int = _SETS) -> ArgumentSe
 
 
 def _drawn(contract: Contract, signature: Signature, sets: int) -> tuple[int, ...]:
-    """So many sets of arguments within the contract; many are drawn for all who compute the same together."""
+    """Return random sets of arguments within the contract; each lane of a vector holds a case of its own."""
     draw = random.Random(_SEED)
     vectors = [passed.words for passed in signature.arguments if passed.file == "vector"]
     lanes, room = max(vectors, default=1), []
@@ -152,9 +151,9 @@ def _set(signature: Signature, cases: Sequence[Sequence[int]], lanes: int) -> It
 
 
 def _case(contract: Contract, parameters: Sequence[Parameter], draw: random.Random) -> list[int]:
-    """A word for each parameter but the results', within what every contract requires of boards: pieces on squares.
+    """Return a random word for each parameter but the results' address, within the usual requirements.
 
-    No piece stands on two boards of sliders, and each slider stands on an occupied square.
+    The pieces are distinct squares. No piece is on two boards of sliders, and each slider is on an occupied square.
     """
     pieces = draw.sample(range(64), draw.choice(_PIECES))
     occupied = _board(pieces)

@@ -1,18 +1,18 @@
-"""From time stamps to core cycles: which trials are kept, what a measurement says, and when it says nothing.
+"""The evaluation of trials: core cycles from time stamps, the selection of trials, and the statistics of a measurement.
 
-The time stamp counter ticks at a rate of its own, while a core's clock changes with load, heat and the width of its
-vectors. So each trial has a chain of additions before and behind the calls that are timed: an addition that waits for
-the one before takes one cycle, and the chains say how many ticks a cycle is, there and then. A trial is clean when
+The time stamp counter ticks at a constant rate, while a core's clock changes with load, heat and vector width. So each
+trial has a chain of dependent additions before and behind the timed calls. Each addition takes one cycle, so the chains
+give the number of ticks in a cycle. A trial is clean under two conditions:
 
-* both chains agree within CHAINS_AGREE: the clock did not change and nothing came between;
-* rows of four additions take no longer than on this core while nobody else uses it (see quiet.py), 1 cycle at most,
-  within WIDE_SLOWDOWN, before and behind: nobody, on the other thread of the core above all, takes part of its units.
+* Both chains agree within CHAINS_AGREE: the clock did not change, and nothing interrupted the trial.
+* Rows of four independent additions before and behind take no longer than on an undisturbed core (see
+  core_selection.py), within WIDE_SLOWDOWN: no other hardware thread of the core takes its ALUs.
 
-Trials are run in blocks. Of a block less than CALM of which is clean nothing is kept, for what disturbs its checks
-disturbs calls between checks as well. Any other gives one figure, the mean of the middle half of its clean trials: a
-loop may run in one of several rhythms, a few per cent apart, and the trials of a block begin differently, so that they
-meet them all. What is reported is the median and the 10th percentile of the blocks of several processes, or nothing,
-where too few are kept or the processes do not agree.
+Trials are run in blocks. A block with a smaller fraction of clean trials than CALM is discarded, because the same
+disturbance affects the calls between the checks. The figure of any other block is the mean of the middle half of its
+clean trials. A loop may run in one of several rhythms that differ by a few per cent; the trials of a block begin
+differently, and so cover all of them. The result is the median and the 10th percentile of the blocks of several
+processes. There is none if too few blocks are kept, or if the processes disagree.
 """
 
 from collections.abc import Sequence
@@ -30,27 +30,27 @@ PROCESSES = 5
 WANTED = 24
 """Blocks to keep in each process."""
 LEAST = 3
-"""With fewer blocks a process says nothing; more than half of the processes must say something."""
+"""A process with fewer blocks does not count; more than half of the processes must count."""
 PROCESSES_AGREE = 0.05
 METHOD = (
-    "Core cycles, call and return included: ticks of the time stamp counter, over those of a chain of dependent\n"
-    "additions before and behind every trial. Kept are trials whose chains agree within 1 % and beside which\n"
-    "independent additions take what they take on a quiet core, four a cycle at least, in blocks of which three\n"
-    f"quarters are so. Median and 10th percentile of the blocks of {PROCESSES} processes. Chained calls wait by the\n"
-    "argument by which they take longest."
+    "Core cycles, call and return included: ticks of the time stamp counter, divided by the ticks of a cycle in\n"
+    "chains of dependent additions before and behind each trial. A trial is kept if its chains agree within 1 %,\n"
+    "if independent additions beside it run at full speed (at least four a cycle), and if at least three quarters\n"
+    f"of its block pass these tests. Median and 10th percentile of the blocks of {PROCESSES} processes. Chained\n"
+    "calls are chained through the argument that makes them slowest."
 )
-"""What the figures are, in words."""
+"""The method of measurement, in words, for reports."""
 OURS = "setwise"
 """The maker of our own kernels."""
 EMPTY = "-"
-"""The maker of a routine that does nothing, which is timed for what the call itself takes."""
+"""The maker of an empty routine, which is timed for the overhead of the call."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sections:
-    """How much work the sections of a trial hold: additions of a chain, rows of four additions, units of the calls.
+    """The work in the sections of a trial: additions of a chain, rows of four additions, units of the calls.
 
-    A unit is a call, or a board of an array. `row` has the cycles that a row takes while nobody else uses the core.
+    A unit is a call, or one board of an array. `row` is the cycles of a row on an undisturbed core.
     """
 
     adds: int
@@ -61,7 +61,7 @@ class Sections:
 
 @dataclass(frozen=True, slots=True)
 class TrialBlock:
-    """Trials that were run in one go: how many there were and were clean, and the cycles of a unit if any are kept."""
+    """Trials that were run in sequence: their number, the clean ones, and the cycles of a unit (None if discarded)."""
 
     trials: int
     clean: int
@@ -70,9 +70,10 @@ class TrialBlock:
 
 @dataclass(frozen=True, slots=True)
 class Measurand:
-    """What is measured: whose routine, for which instruction set, how it is called, and the unit that is counted.
+    """The quantity that is measured: routine, instruction set, convention, maker, mode and unit.
 
-    `mode` is chained, independent or mixed, `unit` call or board; `boards` is the length of the arrays (0: no arrays).
+    `mode` is chained, independent or mixed. `unit` is call or board. `boards` is the length of the arrays (0: no
+    arrays).
     """
 
     name: str
@@ -86,16 +87,16 @@ class Measurand:
 
     @property
     def title(self) -> str:
-        """In words."""
+        """The measurand as one line of text."""
         lanes = f" x{self.lanes}" if self.lanes > 1 else ""
         return f"{self.name} {self.isa}{lanes} {self.maker} {self.mode}"
 
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Core cycles of a unit: the median and the 10th percentile of the blocks kept.
+    """Core cycles of a unit: the median and the 10th percentile of the kept blocks.
 
-    `spread` is how far the processes' medians lie apart, as a part of the median; `clean` of `trials` were clean.
+    `spread` is the range of the processes' medians as a fraction of the median. `clean` of `trials` trials were clean.
     """
 
     measurand: Measurand
@@ -109,18 +110,18 @@ class Timing:
 
     @property
     def acceptance(self) -> float:
-        """The part of the trials that was clean."""
+        """The fraction of clean trials."""
         return self.clean / self.trials
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON: the measurand's fields and the figures side by side."""
+        """Return the measurand's fields and the figures in one dictionary, for JSON."""
         figures = asdict(self)
         return {**figures.pop("measurand"), **figures, "acceptance": self.acceptance}
 
 
 @dataclass(frozen=True, slots=True)
 class NoisyMeasurement:
-    """Why there is no figure."""
+    """A measurement without a figure, and the reason."""
 
     measurand: Measurand
     reason: str
@@ -128,19 +129,19 @@ class NoisyMeasurement:
     trials: int
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON: the measurand's fields, and the reason in place of figures."""
+        """Return the measurand's fields and the reason in one dictionary, for JSON."""
         figures = asdict(self)
         return {**figures.pop("measurand"), **figures}
 
 
 def is_clean(record: Record, sections: Sections) -> bool:
-    """Whether nothing disturbed the core before and behind the calls, as far as additions show."""
+    """Return whether the additions show the core undisturbed before and behind the calls."""
     row = row_of(record, sections)
     return row is not None and row <= WIDE_SLOWDOWN * sections.row
 
 
 def row_of(record: Record, sections: Sections) -> float | None:
-    """Cycles that a row of additions took, before the calls or behind; None where the chains do not agree."""
+    """Return the cycles of a row of additions, the larger of before and behind; None if the chains disagree."""
     before, behind = record.chain_before - record.nothing, record.chain_behind - record.nothing
     if min(before, behind) <= 0 or abs(before - behind) > CHAINS_AGREE * min(before, behind):
         return None
@@ -149,7 +150,7 @@ def row_of(record: Record, sections: Sections) -> float | None:
 
 
 def cycles(record: Record, sections: Sections) -> float:
-    """Core cycles of a unit in this trial."""
+    """Return the core cycles of a unit in this trial."""
     return (record.calls - record.nothing) / _ticks_a_cycle(record, sections) / sections.units
 
 
@@ -158,14 +159,14 @@ def _ticks_a_cycle(record: Record, sections: Sections) -> float:
 
 
 def block_of(records: Sequence[Record], sections: Sections) -> TrialBlock:
-    """What becomes of trials that were run in one go."""
+    """Return the block of these trials, discarded if too few are clean."""
     clean = sorted(cycles(record, sections) for record in records if is_clean(record, sections))
     calm = bool(clean) and len(clean) >= CALM * len(records)
     return TrialBlock(len(records), len(clean), middle_mean(clean) if calm else None)
 
 
 def middle_mean(ordered: Sequence[float]) -> float:
-    """The mean of the middle half of values in their order.
+    """Return the mean of the middle half of sorted values.
 
     >>> middle_mean([1.0, 4.0, 6.0, 90.0])
     5.0
@@ -175,7 +176,7 @@ def middle_mean(ordered: Sequence[float]) -> float:
 
 
 def percentile(values: Sequence[float], part: float) -> float:
-    """The least of the values at or below which that part of them lies.
+    """Return the smallest value such that at least the fraction `part` of the values is at most that value.
 
     >>> percentile([5.0, 1.0, 4.0, 2.0, 3.0, 9.0, 8.0, 6.0, 7.0, 10.0], 0.1)
     1.0
@@ -184,7 +185,7 @@ def percentile(values: Sequence[float], part: float) -> float:
 
 
 def summary(measurand: Measurand, processes: Sequence[Sequence[TrialBlock]]) -> Timing | NoisyMeasurement:
-    """The measurement of several processes together, or the reason why there is none."""
+    """Return the timing that several processes measured, or the reason why there is none."""
     blocks = [block for process in processes for block in process]
     clean, trials = sum(block.clean for block in blocks), sum(block.trials for block in blocks)
     kept = [[block.cycles for block in process if block.cycles is not None] for process in processes]

@@ -256,12 +256,12 @@ def test_arrays_and_what_this_processor_lacks(monkeypatch: pytest.MonkeyPatch, c
         (["nonsense"], "unknown routine 'nonsense'"),
         ([SOUTH, "--isa", "sse9"], "unknown instruction set 'sse9': use one of"),
         ([SOUTH, "--isa", "x86-64", "--lanes", "4"], "has one lane"),
-        ([SOUTH, "--mode", "loud"], "no calls are called 'loud': give some of chained,independent,mixed"),
+        ([SOUTH, "--mode", "loud"], "unknown mode 'loud': choose from chained,independent,mixed"),
         (["--isa", "avx2"], "--isa and --lanes need a NAME"),
         ([SOUTH, "--variants", "--for", "latency"], "--variants times all variants: omit --variant, --for"),
         ([f"{SOUTH}.batch", "--boards", "0"], "arrays of 0 boards: give 1 or more"),
-        ([SOUTH, "--isa", "x86-64", "--beside", "gcc,icc"], "no compiler is called 'icc': give some of gcc,clang"),
-        ([SOUTH, "--isa", "x86-64", "--abi", "win64", "--beside", "gcc"], "compilers' code is called as System V says"),
+        ([SOUTH, "--isa", "x86-64", "--beside", "gcc,icc"], "unknown compiler 'icc': choose from gcc,clang"),
+        ([SOUTH, "--isa", "x86-64", "--abi", "win64", "--beside", "gcc"], "compiled C uses the System V convention"),
     ],
 )
 def test_bad_usage(arguments: list[str], says: str, capsys: Capture) -> None:

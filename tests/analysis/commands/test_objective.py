@@ -73,7 +73,7 @@ def test_what_does_not_go_is_one_line(
 def test_a_processor_that_is_not_known_is_told_the_nearest(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("setwise.analysis.bench.here.processor_here", lambda: None)
     with pytest.raises(
-        ValueError, match=r"there is no table of this processor \(.+\): the nearest is .+, --cpu [\w-]+$"
+        ValueError, match=r"there is no cost model of this processor \(.+\): the nearest is .+, --cpu [\w-]+$"
     ):
         here.processor_named("native")
 
