@@ -175,6 +175,6 @@ def score(kernel: Kernel, objective: str, on: Processor | None) -> float:
 
 
 def figures(kernel: Kernel, on: Processor) -> tuple[float, float]:
-    """Return latency and throughput bound as `setwise cost` prints them: for a call, or for an iteration of its loop."""
+    """Return latency and throughput bound as `setwise cost` prints them: of a call, or of an iteration of its loop."""
     cost = part_of(binary_of(kernel)).cost(on)
     return cost.latency, round(cost.bound, 2)

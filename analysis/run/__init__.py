@@ -1,1 +1,1 @@
-"""Code that runs, on this processor or in steps: calls, traces, cases, checks, mutants."""
+"""Execution of code, natively, emulated or in an interpreter: calls, traces, test cases and checks."""

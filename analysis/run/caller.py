@@ -1,4 +1,4 @@
-"""Calls of a routine whose contract is known: the arguments where its convention wants them, its code stepped."""
+"""Interpreted calls of a routine with a known contract: arguments are placed as its convention requires."""
 
 from collections.abc import Mapping, Sequence
 
@@ -7,20 +7,21 @@ from setwise.analysis.run.interpreter import Interpreter, Start, Trace
 from setwise.analysis.spec.task import Place, Task
 
 RESULTS = "results"
-"""The name of the memory that results are written to."""
+"""The name of the buffer that results are written to."""
 
 
 class Caller:
-    """A routine that may be called many times; its code is decoded once."""
+    """A routine that can be called repeatedly; its code is decoded once."""
 
     def __init__(self, binary: Binary, task: Task) -> None:
         self.binary, self.task = binary, task
         self._instructions: tuple[Decoded, ...] = decode(binary.text)
 
     def trace(self, words: Sequence[int], limit: int = 1_000_000) -> Trace:
-        """The call with these words, one for each parameter but the results'; where lanes are boards, in all of them.
+        """Interpret the call with these words, one for each parameter but the results' address.
 
-        Raises ValueError for a wrong number of words, SemanticsError for what the code may not do.
+        A word is repeated in all lanes of a vector. Raises ValueError for a wrong number of words, and SemanticsError
+        for code that the semantics forbid or do not know.
         """
         inputs = [argument for argument in self.task.arguments if argument.kind != RESULTS]
         if len(words) != len(inputs):
@@ -42,7 +43,7 @@ class Caller:
         return machine.run(limit)
 
     def results(self, trace: Trace) -> tuple[tuple[int, ...], ...]:
-        """The lanes of each result as a run left them."""
+        """Return the lanes of each result after a run."""
         block = trace.buffers.get(RESULTS, b"")
         return tuple(
             tuple(
@@ -55,7 +56,7 @@ class Caller:
 def word_at(
     place: Place, lane: int, registers: Mapping[str, int], vectors: Mapping[str, Sequence[int]], block: bytes
 ) -> int:
-    """One lane of a result; `block` is the memory that results are written to."""
+    """Return one lane of a result; `block` is the buffer that results are written to."""
     if place.file == "vector":
         return vectors[place.register][lane]
     if place.file == "general":

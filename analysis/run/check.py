@@ -1,4 +1,4 @@
-"""The first judge: a kernel, run on this processor or an emulated one, against the ray-walk."""
+"""The check of a kernel, run on this processor or an emulated one, against its specification."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -9,24 +9,25 @@ import numpy as np
 from setwise.analysis.run.inputs import Cases, Column
 from setwise.codegen.run.call import Violation
 
-_GUARD, _UNTOUCHED = 8, 0xA5A5_5A5A_C3C3_3C3C
-_LENGTHS = (*range(40), 143)  # of up to eight boards a register and eight registers a round, each round at least once
+_GUARD, _UNTOUCHED = 8, 0xA5A5_5A5A_C3C3_3C3C  # elements before and behind an array, and their content
+_LENGTHS = (*range(40), 143)  # each loop runs at least once, with up to eight boards a register and eight registers
 
 CheckStatus = Literal["passed", "failed", "not run", "proved"]
-"""The last for code that a proof spares the run."""
+"""The end of a check; "proved" is for code that is not run because it is proved."""
 
 
 Drive = Callable[[Sequence[int], int, int], Violation | None]
-"""Runs a kernel: addresses of the columns, address for the results, number of cases."""
+"""A function that runs a kernel: it takes the addresses of the columns and of the results, and the number of cases."""
 Left = tuple[Column, Violation | None]
 """The results' memory after a trial, and the kernel's violation of its convention."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trial:
-    """A run over so many cases: the results' memory as it is before and must be after, and the columns.
+    """One run over `cases` cases: its columns, and the results' memory before the run and as expected after it.
 
-    Results begin `start` elements behind that memory's start. Where they lie `over` a column, this memory is it.
+    Results begin `start` elements behind the start of that memory. With `over`, the results overwrite that column in
+    place.
     """
 
     before: Column
@@ -37,7 +38,7 @@ class Trial:
     over: int | None = None
 
     def difference(self, cases: Cases) -> str:
-        """What differs where this trial of arrays does."""
+        """Describe a failed trial of arrays."""
         if self.over is None:
             return f"an array of {self.cases} boards, or what lies around it, differs"
         return f"an array of {self.cases} boards over its own {cases.names[self.over]} differs"
@@ -45,7 +46,7 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """The first case that went wrong: its number, what went in, what should have come out and what did."""
+    """The first failing case: its number, the inputs, and the expected and actual results."""
 
     case: int
     inputs: tuple[tuple[str, int], ...]
@@ -55,7 +56,10 @@ class Mismatch:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a check ended: `reason` says why it failed or was not run; `cases` were run, `on` a processor, or here."""
+    """The outcome of a check: `reason` says why it failed or was not run.
+
+    `cases` is the number of cases that were run. `on` names the emulated processor, and is empty for this one.
+    """
 
     status: CheckStatus
     cases: int = 0
@@ -65,24 +69,24 @@ class Outcome:
 
     @property
     def right(self) -> bool:
-        """Whether it is proved, or passed its cases."""
+        """True if the code is proved or passed its cases."""
         return self.status in ("proved", "passed")
 
 
 def trials(cases: Cases) -> list[Trial]:
-    """Return the runs of a check: all cases, and for a kernel on arrays arrays of a few lengths.
+    """Return the runs of a check: one over all cases, and for a kernel on arrays also short arrays of several lengths.
 
-    Short arrays lie at any alignment between neighbours that must stay as they are; and each input is the result once.
+    The short arrays have guard elements on both sides, which must not change. Each input also serves as output once.
     """
-    # What no kernel gives by chance, so that a result that is never written shows.
+    # The complement of the expected results, so that a result that is never written is detected.
     whole = Trial((~cases.expected).copy(), cases.expected, 0, cases.columns, cases.number)
     return [whole, *(_arrays(cases) if cases.arrays else ())]
 
 
 def _arrays(cases: Cases) -> Iterator[Trial]:
     for length in _LENGTHS:
-        rows = slice(length, 2 * length)  # from a place that wanders
-        # One word behind what NumPy aligns: no multiple of 16.
+        rows = slice(length, 2 * length)  # other cases for each length
+        # One word behind NumPy's alignment: not a multiple of 16.
         columns = tuple(np.concatenate([column[:1], column[rows]])[1:] for column in cases.columns)
         around = np.full(length + 2 * _GUARD, _UNTOUCHED, np.uint64)
         after = around.copy()
@@ -93,7 +97,7 @@ def _arrays(cases: Cases) -> Iterator[Trial]:
 
 
 def check(drive: Drive, cases: Cases) -> Outcome:
-    """Run a kernel over all cases, on this processor."""
+    """Run a kernel over all cases on this processor."""
     tried = trials(cases)
     return verdict(cases, tried, (_driven(drive, trial) for trial in tried))
 
@@ -106,7 +110,7 @@ def _driven(drive: Drive, trial: Trial) -> Left:
 
 
 def verdict(cases: Cases, tried: Sequence[Trial], left: Iterable[Left]) -> Outcome:
-    """Return how a check ended, by the memory after each trial in order; the first one is that over all cases."""
+    """Return the outcome of a check from the memory after each trial, in order; the first trial covers all cases."""
     number = 0
     for trial, (memory, violation) in zip(tried, left, strict=False):
         if violation is None and (memory == trial.after).all():

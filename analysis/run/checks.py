@@ -1,6 +1,6 @@
-"""Kernels, and functions of ELF files, run against their specifications.
+"""Checks of kernels, and of functions in ELF files, against their specifications.
 
-A kernel runs here or on an emulated processor; a function of an ELF file runs in Bochs alone.
+A kernel runs here or on an emulated processor. A function of an ELF file runs in Bochs only.
 """
 
 from collections.abc import Iterator, Sequence
@@ -29,24 +29,24 @@ from setwise.codegen.run.call import missing, runner, signature_of
 
 @dataclass(frozen=True, slots=True)
 class CheckedKernel:
-    """A kernel and how its check ended."""
+    """A request for a kernel and the outcome of its check."""
 
     request: Request
     outcome: Outcome
 
     @property
     def key(self) -> KernelKey:
-        """Routine, instruction set, lanes, calling convention."""
+        """The routine, instruction set, lanes and calling convention."""
         return self.request.key
 
     @property
     def row(self) -> dict[str, object]:
-        """The same as a row of a table."""
+        """The check as a row of a table."""
         return check_row(self.key, self.outcome)
 
 
 def check_row(key: tuple[str, str | None, int, str], outcome: Outcome) -> dict[str, object]:
-    """Return how the check of some code ended as a row of a table."""
+    """Return the outcome of a check as a row of a table."""
     figures = {name: getattr(outcome, name) for name in ("status", "on", "cases", "reason")}
     return dict(zip(("name", "isa", "lanes", "abi"), key, strict=True)) | figures
 
@@ -54,11 +54,12 @@ def check_row(key: tuple[str, str | None, int, str], outcome: Outcome) -> dict[s
 def check_kernels(
     requests: Sequence[Request], show: Show = silent, *, quick: bool = False, on: EmulatedProcessor | None = None
 ) -> Iterator[CheckedKernel]:
-    """Yield each kernel's outcome. Kernels of one contract, next to each other, share cases and expected results.
+    """Yield the outcome of each kernel's check.
 
-    They run on this processor, or on the emulated one `on`, or on an emulated one that has what this one lacks. An
-    emulated processor runs the cases of `quick`, for it takes a hundred times as long. The same bytes run once. Passes
-    over what is Refused; raises Refused if that is all.
+    Consecutive kernels with one contract share cases and expected results. A kernel runs on the emulated processor `on`
+    if given, else on this processor, else on an emulated one that has the features that this one lacks. An emulated
+    processor runs the cases of `quick`, because it is a hundred times slower. Identical bytes are run once. Refused
+    requests are skipped; raises Refused if all are.
     """
     for _, group in groupby(made(requests, show), lambda attempt: attempt[0].routine.contract):
         yield from _checked(list(group), quick, on)
@@ -67,7 +68,7 @@ def check_kernels(
 def _checked(
     attempts: Sequence[tuple[Request, Kernel | str]], quick: bool, on: EmulatedProcessor | None
 ) -> Iterator[CheckedKernel]:
-    """Yield the outcomes of kernels of one contract; those of one emulated processor go into its boots together."""
+    """Yield the outcomes of kernels with one contract; those for one emulated processor share its boots."""
     contract = attempts[0][0].routine.contract
     here: list[tuple[EmulatedCode, Kernel]] = []
     elsewhere: dict[EmulatedProcessor, list[EmulatedCode]] = {}
@@ -90,7 +91,7 @@ def _checked(
     try:
         cases = make_cases(contract, quick) if here else None
         fewer = make_cases(contract, quick=True) if elsewhere else None
-    except ValueError as error:  # what cannot be checked has not passed
+    except ValueError as error:  # without cases the check fails
         outcome = Outcome("failed", reason=str(error))
         yield from (CheckedKernel(request, outcome) for request in chain(*alike.values()))
         return
@@ -107,7 +108,7 @@ def _checked(
 
 
 def _place(kernel: Kernel, on: EmulatedProcessor | None) -> EmulatedProcessor | str | None:
-    """Return the emulated processor that a kernel runs on, None for this one, or why there is none."""
+    """Return the emulated processor that a kernel runs on, None for this processor, or the reason why it cannot run."""
     needed = kernel.target.features - BASELINE
     if on is not None:
         lacking = needed - on.features
@@ -130,9 +131,9 @@ def run_cases(kernel: Kernel, cases: Cases) -> Outcome:
 def check(
     requests: Sequence[Request], *, quick: bool = False, on: str | None = None, processes: int = 1, show: Show = silent
 ) -> list[CheckedKernel]:
-    """Run kernels against their specifications, on this processor or an emulated one, by so many processes.
+    """Check kernels against their specifications in up to `processes` processes, on this processor or an emulated one.
 
-    Kernels for which this processor lacks something run in Bochs; `on` names a processor there. Needs NumPy.
+    A kernel whose features this processor lacks runs in Bochs. `on` names a processor of Bochs for all. Needs NumPy.
     """
     work = partial(check_kernels, quick=quick, on=None if on is None else ready(on))
     return sorted(in_processes(work, requests, processes, show), key=attrgetter("key"))
@@ -141,9 +142,10 @@ def check(
 def check_function(
     function: ObjectFunction, spec: Routine, abi: str = "sysv", *, quick: bool = False, on: str | None = None
 ) -> Outcome:
-    """Run a function of an ELF file in Bochs, against the specification of a routine.
+    """Check a function of an ELF file in Bochs against the specification of a routine.
 
-    Raises NoBochs without Bochs, CannotRunHere if the processor lacks what the function needs. Needs NumPy.
+    Raises NoBochs without Bochs, and CannotRunHere if no emulated processor has the features of the function. Needs
+    NumPy.
     """
     emulated = None if on is None else ready(on)
     binary, kernel = function.binary, lower(spec, spec.isas[0], abi)
@@ -155,7 +157,7 @@ def check_function(
 
 
 def _processor_for(binary: Binary, on: EmulatedProcessor | None) -> EmulatedProcessor:
-    """Return `on`, or the oldest processor that has all features in these bytes."""
+    """Return `on`, or the oldest emulated processor that has all features that these bytes need."""
     needed = asked_for(features(decode(binary.text)))
     if on is not None:
         if lacking := needed - on.features:

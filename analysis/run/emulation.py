@@ -1,7 +1,8 @@
-"""Checks on an emulated processor: many kernels in a boot, the emulator's known faults corrected.
+"""Checks on an emulated processor: many kernels in one boot, with corrections for the emulator's known bugs.
 
-A fault is data: what Bochs 2.7 does otherwise than the manual, and how code is changed so that it gives there what it
-gives on a processor. tests/analysis/semantics/test_machines.py shows each; when Bochs mends one, that test fails.
+A bug is data: a description of the behaviour of Bochs 2.7, and a correction of the code that makes Bochs give the
+results of a real processor. tests/analysis/semantics/test_machines.py demonstrates each bug, and fails if Bochs fixes
+it.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -19,9 +20,9 @@ from setwise.codegen.run.harness import Signature
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What instructions of these mnemonics do wrong in Bochs 2.7: all of them, or those that `concerns` says.
+    """A bug of Bochs 2.7 in instructions of these mnemonics: in all of them, or in those that `concerns` selects.
 
-    `correct` gives an instruction's bytes so changed that it comes out right; without it nothing can be done.
+    `correct` changes an instruction's bytes so that Bochs computes the right result; None if that is impossible.
     """
 
     description: str
@@ -31,7 +32,7 @@ class Fault:
 
 
 def _complemented(raw: bytes) -> bytes:
-    """The last byte of the instruction, its immediate, complemented."""
+    """Return the instruction with its last byte, the immediate, complemented."""
     return raw[:-1] + bytes([raw[-1] ^ 0xFF])
 
 
@@ -39,12 +40,12 @@ _AFFINE = frozenset(("gf2p8affineqb", "gf2p8affineinvqb", "vgf2p8affineqb", "vgf
 
 FAULTS = (
     Fault(
-        "takes its mask, which is one of bytes, for one of lanes of 64 bits",
+        "interprets its byte mask as a mask of 64-bit lanes",
         frozenset(("vgf2p8affineqb", "vgf2p8affineinvqb")),
         lambda instruction: instruction.mask is not None,
     ),
     Fault(
-        "takes its mask, which has 64 bits, for an empty one",
+        "interprets its 64-bit mask as empty",
         frozenset(("vpbroadcastb",)),
         lambda instruction: (
             instruction.encoding == "evex_vpbroadcastb_zmm_k1z_xmmm8"
@@ -54,25 +55,25 @@ FAULTS = (
     ),
     Fault("gives the complement of each byte", _AFFINE, correct=_complemented),
 )
-"""The first that fits an instruction is the one to be told of."""
+"""The known bugs; the first that matches an instruction counts."""
 
 
 def fault_of(instruction: Decoded) -> Fault | None:
-    """What Bochs does wrong about an instruction."""
+    """Return the bug of Bochs that an instruction meets, or None."""
     fitting = (fault for fault in FAULTS if instruction.mnemonic in fault.mnemonics and fault.concerns(instruction))
     return next(fitting, None)
 
 
 @dataclass(frozen=True, slots=True)
 class EmulatedCode:
-    """Code that is to run on an emulated processor: its bytes, and how they are called."""
+    """Code for an emulated processor: its bytes, and its signature."""
 
     binary: Binary
     signature: Signature
 
 
 def correct(text: bytes) -> tuple[bytes, frozenset[str], frozenset[str]]:
-    """Code as Bochs has to see it; the mnemonics that were corrected, and those that cannot be.
+    """Return the code corrected for Bochs, the mnemonics that were corrected, and those that cannot be.
 
     >>> correct(bytes.fromhex("c4e3f9cec102"))[1]
     frozenset({'vgf2p8affineqb'})
@@ -96,7 +97,7 @@ def _refusal(wrong: frozenset[str]) -> str:
 
 
 def check_emulated(subjects: Sequence[EmulatedCode], cases: Cases, on: EmulatedProcessor) -> Iterator[Outcome]:
-    """How the check of each subject ends on that processor, in order; `check` says the same of this processor."""
+    """Yield the outcome of each subject's check on that processor, in order."""
     tried = trials(cases)
     tasks: list[EmulatedTask] = []
     corrections = [correct(subject.binary.text) for subject in subjects]
@@ -118,9 +119,9 @@ def check_emulated(subjects: Sequence[EmulatedCode], cases: Cases, on: EmulatedP
 
 
 def run_emulated(subject: EmulatedCode, words: Sequence[int], results: int, on: EmulatedProcessor) -> tuple[int, ...]:
-    """The results of one call with these arguments, so many; ValueError where Bochs is wrong about the code.
+    """Return the results of one call with these arguments, `results` in number.
 
-    Raises RuntimeError where the code breaks its convention.
+    Raises ValueError if a bug of Bochs affects the code, and RuntimeError if the code violates its convention.
     """
     text, _, wrong = correct(subject.binary.text)
     if wrong:

@@ -1,17 +1,16 @@
-"""What kernels are run on: cases made from the kinds of a routine's parameters, and what they must give.
+"""Test cases: inputs made from the kinds of a routine's parameters, and the results that its specification gives.
 
-A kind is board (sliders), leapers, empty, occupied, square, dir8, direction9 or word; `results` is where a routine
-writes.
-The cases of a routine, in this order:
+A kind is board (sliders), leapers, empty, occupied, square, dir8, direction9 or word; a parameter of kind `results` is
+the address for the results. The cases of a routine, in this order:
 
-edges    every choice of a few extreme boards and words
-lines    with sliders: each line of the board, every set of sliders and every set of blockers that live on it
-rays     with a square: for all 64 every occupancy of its rays, whatever else is on the board
+edges    every combination of a few extreme boards and words
+lines    with sliders: each line of the board, with every set of sliders and every set of blockers on it
+rays     with a square: for all 64 every occupancy of its rays, with random pieces elsewhere
 leaps    with leapers: each kind of them alone, on each square
 random   boards of mixed densities, from a seed
 
-Their number is a multiple of 8, filled up with the first ones: a call may take as many at once. For a routine on arrays
-they are the elements.
+The number of cases is a multiple of 8, because one call may take 8; the first cases are repeated to fill up. For a
+routine on arrays the cases are the elements.
 
 Needs NumPy.
 """
@@ -36,17 +35,17 @@ RANDOM_BOARDS = 100_000
 SEED = 20050522
 _EDGES = (0, raywalk.ALL, 1, 1 << 63, 0x8000_0000_0000_0001, 0x0101_0101_0101_0101, 0x00FF_FFFF_FFFF_FF00)
 _SLIDERS, _BLOCKERS, _ANYTHING = ("board",), ("empty", "occupied"), ("leapers", "word")
-_WHOLE = ("", *leaperwalk.COLORS)  # no single direction, nor a set of them
+_WHOLE = ("", *leaperwalk.COLORS)  # directions of routines for a whole side
 _CHUNK = 1 << 14
-_MOST_TOGETHER = 5  # boards whose extremes are tried in every combination
+_MOST_TOGETHER = 5  # most boards whose extreme values are tried in every combination
 _MOST_LANES = 8
 
 
 @dataclass(frozen=True)
 class Cases:
-    """Cases as a column of 64-bit words for each parameter, and the words that they must give, a row a case.
+    """Cases as a column of 64-bit words for each parameter, and the expected words, a row for each case.
 
-    `arrays` tells that they are the elements of arrays, which a kernel takes whole.
+    `arrays` is True if the cases are the elements of arrays that a kernel takes whole.
     """
 
     names: tuple[str, ...]
@@ -61,12 +60,12 @@ class Cases:
 
 
 def make_cases(contract: Contract, quick: bool = False, random_boards: int = RANDOM_BOARDS) -> Cases:
-    """The cases of a contract; with `quick` a sixteenth of lines and rays and a tenth of the random boards.
+    """Return the cases of a contract; with `quick` a sixteenth of lines and rays and a tenth of the random boards.
 
-    Raises ValueError for a kind, a requirement or a specification that it does not know.
+    Raises ValueError for an unknown kind, requirement or specification, or if no case meets the requirements.
     """
     maker = _Maker(contract)
-    # Sliders have all their lines where no leapers are beside them.
+    # Sliders keep all their lines if the routine takes no leapers.
     share = 16 if quick or maker.of_kind("leapers") else 1
     number = random_boards // 10 if quick else random_boards
     blocks = [maker.edges(), maker.drawn(number)]
@@ -81,9 +80,9 @@ def make_cases(contract: Contract, quick: bool = False, random_boards: int = RAN
 
 
 def few_cases(contract: Contract, number: int) -> Cases:
-    """So many cases, a quarter each extreme words, mixed densities, few pieces, one slider on an almost empty board.
+    """Return `number` cases: a quarter each of extreme words, mixed densities, few pieces, and one slider.
 
-    What a search asks first; errors as `make_cases`.
+    A search tries them first. The single slider has few other pieces around it. Raises the errors of `make_cases`.
     """
     maker = _Maker(contract)
     edges = maker.edges()
@@ -91,7 +90,7 @@ def few_cases(contract: Contract, number: int) -> Cases:
     picked = maker.words(share) % np.uint64(max(1, len(edges[0]) if edges else 1))
     blocks = [[column[picked] for column in edges], maker.drawn(share)]
     blocks += [maker.sparse(share, squares) for squares in (4, 1)]
-    # One of each kind comes after the other, so that the first few are of every kind.
+    # Interleaved, so that a short prefix has cases of every kind.
     columns = [np.stack(columns, axis=1).ravel() for columns in zip(*blocks, strict=True)]
     return maker.cases([np.resize(column, number) for column in maker.within_contract(columns)])
 
@@ -101,7 +100,7 @@ def _joined(blocks: Sequence[Sequence[Column]]) -> list[Column]:
 
 
 def _expected(contract: Contract, parameters: Sequence[Parameter], columns: Sequence[Column]) -> Column:
-    """The results of the specification, in pieces small enough for the processor's caches."""
+    """Return the results of the specification, computed in chunks that fit the processor's caches."""
     number = len(columns[0]) if columns else 0
     expected: Column = np.empty((number, len(contract.results)), np.uint64)
     for start in range(0, number, _CHUNK):
@@ -111,7 +110,7 @@ def _expected(contract: Contract, parameters: Sequence[Parameter], columns: Sequ
 
 
 def _specified(contract: Contract, parameters: Sequence[Parameter], words: Sequence[Column]) -> list[Column]:
-    """A column a result; one case after the other where the specification branches on its words."""
+    """Return a column for each result; a specification that branches on its words is run case by case."""
     kinds, number = [p.kind for p in parameters], len(contract.results)
     held = partial(specified, contract.specification, contract.direction, kinds, numbering=contract.numbering)
     try:
@@ -124,7 +123,7 @@ def _specified(contract: Contract, parameters: Sequence[Parameter], words: Seque
 
 
 class _Maker:
-    """Makes blocks: a column a parameter, all of one length."""
+    """A maker of blocks: a column for each parameter, all of one length."""
 
     def __init__(self, contract: Contract) -> None:
         self.contract = contract
@@ -138,7 +137,7 @@ class _Maker:
         return Cases(tuple(p.name for p in self.parameters), tuple(columns), expected, bool(self.contract.elements))
 
     def words(self, number: int) -> Column:
-        """So many random words."""
+        """Return random words."""
         return self._raw(number).astype(np.uint64)
 
     def of_kind(self, *kinds: str) -> list[Parameter]:
@@ -149,7 +148,7 @@ class _Maker:
         return raywalk.DIR8 if name.lower() in (*_WHOLE, "any") else raywalk.directions(name)
 
     def edges(self) -> list[Column]:
-        """Extreme words in every combination, or many of them; numbers that select something are drawn."""
+        """Return extreme words in every combination, or a sample of the combinations; selectors are random."""
         whole = self.of_kind(*_ANYTHING, *_SLIDERS, *_BLOCKERS)
         if len(whole) <= _MOST_TOGETHER:
             rows = np.array(list(itertools.product(_EDGES, repeat=len(whole))), np.uint64)
@@ -160,14 +159,14 @@ class _Maker:
         return [self.bounded(p, next(words)) if p in whole else self.draw(p, len(rows)) for p in self.parameters]
 
     def lines(self) -> Iterator[list[Column]]:
-        """Each line of the routine's directions with every pair of sets on it."""
+        """Yield each line of the routine's directions with every pair of sets on it."""
         if not self.of_kind(*_SLIDERS):
             return
         at_run_time = self.of_kind("dir8")
         seen = set()
         for direction in self.directions():
             for line in raywalk.lines(direction):
-                # There and back is the same line, unless the routine is told which.
+                # Opposite directions share a line, unless the direction is an argument.
                 key = (direction, *line) if at_run_time else tuple(sorted(line))
                 if key in seen:
                     continue
@@ -182,7 +181,7 @@ class _Maker:
             return blockers
         if parameter.kind == "dir8":
             return np.full_like(sliders, raywalk.DIR8.index(direction))
-        if parameter.kind == "leapers":  # what they attack would hide what sliders do
+        if parameter.kind == "leapers":  # their attacks would hide those of sliders
             return np.zeros_like(sliders)
         if parameter.kind not in _SLIDERS:
             return self.draw(parameter, len(sliders))
@@ -192,7 +191,7 @@ class _Maker:
         return sliders
 
     def rays(self) -> Iterator[list[Column]]:
-        """For each square every occupancy of its rays, one direction at a time where the routine is told which."""
+        """Yield for each square every occupancy of its rays, one direction at a time if that is an argument."""
         numbered = bool(self.of_kind("direction9"))
         for square in range(64):
             rays = {d: _ray(square, d, self.contract.numbering.numbers) for d in self.directions()}
@@ -202,14 +201,14 @@ class _Maker:
                     yield self.from_square(square, rays[direction] if direction else [], number)
             elif self.contract.direction:
                 yield self.from_square(square, [s for ray in rays.values() for s in ray])
-            elif self.of_kind(*_BLOCKERS):  # one's own, which may be about anything
+            elif self.of_kind(*_BLOCKERS):  # a specification without a direction
                 yield from (self.from_square(square, ray) for ray in rays.values())
             else:
                 yield self.from_square(square, [])
 
     def from_square(self, square: int, ray: Sequence[int], number: int = 0) -> list[Column]:
+        """Return each occupancy of a ray with random pieces elsewhere, which must not matter."""
         sets = self.subsets(ray)
-        # What lies elsewhere must not matter.
         elsewhere = np.uint64(raywalk.ALL ^ sum(1 << s for s in ray))
         sets = sets | (self.words(len(sets)) & elsewhere)
         sharers = self.of_kind("occupied")
@@ -229,11 +228,11 @@ class _Maker:
         return columns
 
     def shared(self, sets: Column, mine: NDArray[np.bool_]) -> Column:
-        """A part of each set for one of several boards whose union is the set: all of it where it is `mine`."""
+        """Return a subset of each set, for one of several boards whose union is the set; the whole set where `mine`."""
         return sets & np.where(mine, np.uint64(raywalk.ALL), self.words(len(sets)))
 
     def leaps(self) -> Iterator[list[Column]]:
-        """Each kind of leapers without any other piece on each square, whatever is occupied."""
+        """Yield each kind of leapers alone on each square, with random occupancy."""
         squares = np.left_shift(np.uint64(1), np.arange(64, dtype=np.uint64))
         for leapers in self.of_kind("leapers"):
             pieces = self.of_kind("leapers", *_SLIDERS)
@@ -243,24 +242,24 @@ class _Maker:
             ]
 
     def subsets(self, squares: Sequence[int]) -> Column:
-        """Every set of some of these squares."""
+        """Return every subset of these squares."""
         sets = np.zeros(1, np.uint64)
         for square in squares:
             sets = np.concatenate([sets, sets | np.uint64(1 << square)])
         return sets
 
     def draw(self, parameter: Parameter, number: int) -> Column:
-        """Random words for a parameter, seeded."""
+        """Return random words for a parameter, from the seeded generator."""
         raw = self.words(number)
         if parameter.kind == "square":
             return raw % np.uint64(64)
         if parameter.kind == "dir8":
             return raw % np.uint64(8)
         if parameter.kind == "direction9":
-            # Mostly those that mean something; every other number attacks nothing.
+            # Mostly numbers of directions; any other number attacks nothing.
             return np.where(raw >> 60 == 0, raw, raw % np.uint64(11))
         if parameter.kind not in (*_ANYTHING, *_SLIDERS, *_BLOCKERS):
-            raise ValueError(f"no cases are known for a parameter of kind '{parameter.kind}' ({parameter.name})")
+            raise ValueError(f"no test cases for a parameter of kind '{parameter.kind}' ({parameter.name})")
         thin, thinner = raw & self.words(number), raw & self.words(number) & self.words(number) & self.words(number)
         thick, thicker = raw | self.words(number), raw | self.words(number) | self.words(number) | self.words(number)
         density = (self.words(number) % np.uint64(5)).astype(int)
@@ -272,7 +271,7 @@ class _Maker:
         return [self.draw(parameter, number) for parameter in self.parameters]
 
     def sparse(self, number: int, most: int) -> list[Column]:
-        """Boards with at most so many sliders each, and few pieces besides, those that stand there among them."""
+        """Return boards with at most `most` sliders each and few other pieces. Blockers include the sliders."""
         pieces = self.few_squares(number, most) & self.words(number)
         drawn = {}
         for parameter in self.of_kind(*_SLIDERS):
@@ -283,7 +282,7 @@ class _Maker:
         return [drawn[p.name] if p.name in drawn else self.draw(p, number) for p in self.parameters]
 
     def few_squares(self, number: int, most: int) -> Column:
-        """So many sets of at most so many squares."""
+        """Return sets of at most `most` squares."""
         squares = [np.uint64(1) << self.words(number) % np.uint64(64) for _ in range(most)]
         union: Column = np.bitwise_or.reduce(squares)
         return union
@@ -292,7 +291,7 @@ class _Maker:
         return words % np.uint64(parameter.below) if parameter.below else words
 
     def within_contract(self, columns: Sequence[Column]) -> list[Column]:
-        """The columns with what the contract rules out taken away."""
+        """Return the columns restricted to cases that meet the contract's requirements."""
         named = {p.name: column for p, column in zip(self.parameters, columns, strict=True)}
         for requirement in self.contract.requires:
             if isinstance(requirement, str):
@@ -304,16 +303,14 @@ class _Maker:
                 rows = _expected(promise, self.parameters, kept)[:, 0] != 0
                 kept = [column[rows] for column in kept]
         if not len(kept[0]):
-            raise ValueError(
-                f"no case that was drawn keeps to what is required: {' and '.join(self.contract.required)}"
-            )
+            raise ValueError(f"no test case meets the requirements: {' and '.join(self.contract.required)}")
         return kept
 
     def keep_sliders(self, requirement: str, named: dict[str, Column]) -> None:
-        """Sliders where a requirement wants them, and nowhere else."""
+        """Remove the sliders from squares that a requirement forbids."""
         kind = SLIDERS_WITHIN.get(requirement)
         if kind is None and " below " not in requirement:  # bounds are the parameters' own
-            raise ValueError(f"no cases are known that keep to '{requirement}'")
+            raise ValueError(f"no test cases for the requirement '{requirement}'")
         for blockers in self.of_kind(kind or ""):
             allowed = ~named[blockers.name] if kind == "empty" else named[blockers.name]
             for parameter in self.of_kind(*_SLIDERS):
@@ -321,6 +318,6 @@ class _Maker:
 
 
 def _ray(square: int, direction: str, numbers: Sequence[int]) -> list[int]:
-    """The squares behind this one, as far as the board goes."""
+    """Return the squares of a ray on an empty board, without its origin."""
     ray = raywalk.from_square(direction, square, raywalk.ALL, numbers)
     return [reached for reached in range(64) if ray >> reached & 1]

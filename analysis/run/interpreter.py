@@ -1,4 +1,4 @@
-"""Steps decoded code over integers: what was executed, what each step wrote, where it left the memory."""
+"""An interpreter of decoded code over integers, which records each step's register writes and the final memory."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ from setwise.analysis.semantics.table import MachineState, SemanticsError, execu
 CODE = 0x0040_0000
 STACK = 0x7FFF_0000_0000
 BUFFERS = 0x1000_0000
-BACK = 0x0BAD_0C0D_E000  # where the final ret goes
+BACK = 0x0BAD_0C0D_E000  # the return address of the final ret
 
 _STACK_BELOW = 1 << 16
 _STACK_ABOVE = 8 + 32 + 64  # the return address, the space that Windows reserves for the callee, stack arguments
@@ -24,12 +24,12 @@ Start = int | str | Sequence[int]
 
 
 class StepError(SemanticsError):
-    """Code that runs away: into no instruction, into no memory, or for too long."""
+    """An execution error: a jump to no instruction, an access outside memory, or no return within the limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class RegisterWrite:
-    """A register that a step wrote, under the name that the instruction uses, in lanes of 64 bits, lowest first."""
+    """A register that a step wrote, by the name that the instruction uses, as 64-bit lanes, lowest first."""
 
     name: str
     lanes: tuple[int, ...]
@@ -47,7 +47,8 @@ class Step:
 class Trace:
     """A whole run, from the entry to the final ret.
 
-    `registers` and `vectors` (eight lanes of 64 bits each) are as the run leaves them, `buffers` the named memory.
+    `registers` and `vectors` (eight lanes of 64 bits each) are the final values. `buffers` is the final content of the
+    named memory.
     """
 
     binary: Binary
@@ -58,13 +59,13 @@ class Trace:
 
     @property
     def instructions(self) -> tuple[Decoded, ...]:
-        """What was executed, the final ret included."""
+        """The executed instructions, the final ret included."""
         return tuple(step.instruction for step in self.steps)
 
 
 @dataclass(slots=True)
 class MemoryRange:
-    """A named piece of memory, of which the first `barred` bytes may not be touched."""
+    """A named range of memory; the first `barred` bytes are inaccessible."""
 
     name: str
     start: int
@@ -75,17 +76,17 @@ class MemoryRange:
 
 @dataclass(slots=True)
 class MemoryRanges(AddressSpace):
-    """Memory of a few pieces with nothing between them; any access outside is an error that says where."""
+    """Memory of a few disjoint ranges; an access outside them is an error that names the address."""
 
     regions: list[MemoryRange] = field(default_factory=list)
 
     def load(self, address: int, bits: int, wanted: int = 1) -> int:
-        """Little-endian; raises StepError outside."""
+        """Return the little-endian value. Raises StepError outside all ranges."""
         region, place = self._find(address, bits // 8, "reads")
         return int.from_bytes(region.content[place : place + bits // 8], "little")
 
     def store(self, address: int, bits: int, value: int, wanted: int = 1) -> None:
-        """Little-endian; raises StepError outside, and where the memory is read-only."""
+        """Write the little-endian value. Raises StepError outside all ranges, and in a read-only range."""
         region, place = self._find(address, bits // 8, "writes")
         if not region.writable:
             raise StepError(f"writes {bits // 8} bytes at byte {place} of {region.name}, which is read-only")
@@ -96,7 +97,7 @@ class MemoryRanges(AddressSpace):
             place = address - region.start
             if 0 <= place < region.barred:
                 raise StepError(
-                    f"{does} {size} bytes {region.barred - place} below what is the routine's of {region.name}"
+                    f"{does} {size} bytes {region.barred - place} below the routine's part of {region.name}"
                 )
             if place >= 0 and place + size <= len(region.content):
                 return region, place
@@ -108,14 +109,14 @@ class MemoryRanges(AddressSpace):
 
 
 class Interpreter:
-    """Code, its memory and its registers, to be stepped.
+    """An interpreter with code, memory and registers.
 
-    `registers` gives the registers' values at entry by name (rdi, ecx, xmm2, k1): integers, for vector registers also
-    lanes of 64 bits, or the name of a buffer for its address. All other registers hold arbitrary values, so that
-    code which relies on them is found out. Buffers lie at multiples of 8, not of 16, with nothing on either side.
-    `instructions` saves decoding the text again; `entry` is the offset that the code starts at. `stack` gives arguments
-    on the stack by their offset from rsp at entry, as registers are given. `rsp` is where the return address lies, and
-    `above` how many bytes there are from there up. `code` is where the code's first byte lies.
+    `registers` gives register values at entry by name (rdi, ecx, xmm2, k1): integers, for vector registers also 64-bit
+    lanes, or the name of a buffer for its address. All other registers hold arbitrary values, so that code that relies
+    on them is found out. Buffers begin at odd multiples of 8, with unmapped memory on either side. `instructions` is
+    the decoded text, if known. `entry` is the offset of the first instruction. `stack` gives stack arguments by their
+    offset from rsp at entry. `rsp` is the address of the return address, and `above` the number of bytes from there to
+    the top of the stack. `code` is the address of the first byte of the code.
 
     >>> trace = Interpreter(Binary(bytes.fromhex("4889d048c1e808c3")), {"rdx": 0x1234}).run()
     >>> hex(trace.registers["rax"]), [step.written[0].lanes for step in trace.steps[:2]]
@@ -130,7 +131,7 @@ class Interpreter:
         instructions: Sequence[Decoded] | None = None,
         entry: int = 0,
         stack: Mapping[int, int | str] | None = None,
-        rsp: int = STACK + 8,  # 8 above a multiple of 16, as a call leaves it
+        rsp: int = STACK + 8,  # 8 above a multiple of 16, as after a call
         above: int = _STACK_ABOVE,
         code: int = CODE,
     ) -> None:
@@ -158,7 +159,7 @@ class Interpreter:
             self.state.memory.store(rsp + offset, 64, value & _LANE)
 
     def step(self) -> Step:
-        """Executes the next instruction."""
+        """Execute the next instruction."""
         if self.offset is None:
             raise StepError("the code has returned")
         instruction = self.instruction(self.offset)
@@ -172,13 +173,13 @@ class Interpreter:
         return Step(instruction, self._written(instruction))
 
     def instruction(self, offset: int) -> Decoded:
-        """The instruction that begins there; StepError if none does."""
+        """Return the instruction that begins at an offset. Raises StepError if none does."""
         if offset not in self.at:
             raise StepError(f"runs into offset {offset:#x}, where no instruction begins")
         return self.at[offset]
 
     def run(self, limit: int = 1_000_000) -> Trace:
-        """Steps until the final ret; raises StepError after `limit` instructions."""
+        """Execute until the final ret. Raises StepError after `limit` instructions."""
         steps: list[Step] = []
         while self.offset is not None:
             if len(steps) == limit:
@@ -196,7 +197,7 @@ class Interpreter:
             lanes = [value >> shift & _LANE for shift in range(0, 512, 64)] if isinstance(value, int) else [*value]
             if len(lanes) > 8:
                 raise ValueError(f"{name} has at most 8 lanes of 64 bits, not {len(lanes)}")
-            # What the argument does not say is arbitrary.
+            # Lanes that the argument does not give are arbitrary.
             given = {"x": 2, "y": 4, "z": 8}[name[0]] if isinstance(value, int) else len(lanes)
             full = "z" + name[1:]
             self.state.vectors[full] = (*lanes[:given], *self.state.vectors[full][given:])
@@ -228,10 +229,10 @@ class Interpreter:
 
 
 def executed_counts(trace: Trace) -> Counts:
-    """The counts of what was executed, each instruction as often as it was; the final ret is not counted."""
+    """Return the counts of executed instructions, repetitions included, without the final ret."""
     return tally(trace.instructions[:-1], bytes=len(trace.binary.text), data_bytes=len(trace.binary.data))
 
 
 def _arbitrary(name: str) -> int:
-    """A value that is the same in every run and that nothing should depend on."""
+    """Return an arbitrary value for a register, the same in every run."""
     return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "little")

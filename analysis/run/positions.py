@@ -1,4 +1,4 @@
-"""What a kernel is to run on: boards out of a position, and arguments as people write them."""
+"""Arguments of a kernel from the command line: boards of a position, and numbers and squares in text."""
 
 from collections.abc import Mapping, Sequence
 
@@ -8,30 +8,30 @@ from setwise.codegen.ir.routine import Parameter, Routine
 from setwise.codegen.numbering import Numbering, named_number, numbering
 
 BOARDS = ("board", "leapers", "occupied", "empty", "word")
-"""The kinds of parameters that are drawn as boards."""
+"""The kinds of parameters that are shown as boards."""
 _OF_COLOR: Mapping[str, board.Side] = {"white": "w", "black": "b"}
-"""The side whose pieces a routine of one color takes."""
+"""The side whose pieces a routine for one color takes."""
 
 
 def given_parameters(routine: Routine) -> list[Parameter]:
-    """The parameters that a command line gives."""
+    """Return the parameters that a command line gives. Raises ValueError for a routine on arrays."""
     parameters = [parameter for parameter in routine.contract.parameters if parameter.kind != "results"]
     if any(parameter.pointer for parameter in parameters):
-        raise ValueError(f"{routine.name} works on arrays, which a command line does not hold")
+        raise ValueError(f"{routine.name} works on arrays, which a command line cannot give")
     return parameters
 
 
 def squares_of(routine: Routine, name: str | None) -> Numbering:
-    """The numbering of that name; without one that of the routine."""
+    """Return the numbering of that name, or the routine's own for None."""
     return routine.contract.numbering if name is None else numbering(name)
 
 
 def words_of(
     routine: Routine, arguments: Sequence[str], fen: str | None, side: str | None, squares: Numbering | None = None
 ) -> list[int]:
-    """The parameters' values: boards from the position if there is one, the others from the arguments.
+    """Return the parameters' values: boards from the position if there is one, the others from the arguments.
 
-    Squares that are named get the numbers of the routine's contract, or of `squares`.
+    Arguments and position use the numbering `squares`; by default it is that of the routine's contract.
     """
     parameters = given_parameters(routine)
     own = routine.contract.numbering
@@ -52,7 +52,7 @@ def words_of(
 
 
 def _of_position(routine: Routine, fen: str | None, side: str | None) -> dict[str, int]:
-    """The boards that a position gives, little-endian rank-file, by the parameters' names; none without a position."""
+    """Return the boards that a position gives, a1 = bit 0, by the parameters' names; none without a position."""
     if fen is None:
         if side is not None:
             raise ValueError("--side goes with --fen")
@@ -66,7 +66,7 @@ def _of_position(routine: Routine, fen: str | None, side: str | None) -> dict[st
             raise ValueError(f"{routine.name} is of {routine.contract.direction}'s pieces: leave --side out")
         mover = own
     parameters = {parameter.name: parameter.kind for parameter in routine.contract.parameters}
-    apart = "queens" in parameters  # then rooks and bishops are these alone
+    apart = "queens" in parameters  # then rooks and bishops exclude queens
     by_name = {
         "sliders": _sliders(routine, position, mover),
         "rooks": position.sliders(mover, not apart, False) | position.pieces(mover, "R"),
@@ -89,7 +89,7 @@ def _of_position(routine: Routine, fen: str | None, side: str | None) -> dict[st
 
 
 def _sliders(routine: Routine, position: board.Position, side: board.Side) -> int:
-    """The pieces of one side that slide in all the routine's directions."""
+    """Return the pieces of one side that slide in all the routine's directions."""
     name = routine.contract.direction
     if name in board.DIRECTION_SETS:
         directions = board.DIRECTION_SETS[name]

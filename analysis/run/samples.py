@@ -1,4 +1,4 @@
-"""A few words that a contract allows, always the same."""
+"""A few sample inputs that a contract allows, the same in every run."""
 
 import random
 from collections.abc import Iterator
@@ -11,9 +11,10 @@ _SAMPLES = 8  # of each density
 
 
 def samples(task: Task) -> Iterator[tuple[int, ...]]:
-    """Words of 64 bits that a contract allows: all zeros and ones, then even, sparse and dense ones; always the same.
+    """Yield 64-bit words that a contract allows: combinations of 0, 1 and all ones, then even, sparse and dense words.
 
-    Of more than two there are no zeros and ones. Sliders stand on occupied squares alone.
+    The combinations are left out for more than two words. Sliders are on occupied squares only. The samples are the
+    same in every run.
     """
     words = task.words
     for drawn in _drawn(len(words)):
