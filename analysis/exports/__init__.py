@@ -1,1 +1,1 @@
-"""Exports as their reader sees them: facts about a kernel's bytes, metadata.json, and whether both still hold."""
+"""Exports: the request, facts about each kernel's bytes, metadata.json, and verification."""

@@ -1,4 +1,4 @@
-"""Kernels written as files for other people's programs, with their proofs and metadata.json."""
+"""The export of kernels as files for other programs, with proofs and metadata.json."""
 
 import re
 from collections.abc import Sequence
@@ -27,10 +27,10 @@ _OWN_NAME = re.compile(r"[A-Za-z0-9_./+@~-]+:[A-Za-z0-9_.]+")
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """An export that was written.
+    """The summary of an export that was written.
 
-    `left_out` has the routines and sets that were asked for without a kernel. `proved` is None where no solver is
-    installed.
+    `left_out` lists the requested pairs of routine and instruction set that have no kernel. `proved` is None if no
+    solver is installed.
     """
 
     directory: str
@@ -41,8 +41,8 @@ class Exported:
 
     @property
     def summary(self) -> str:
-        """One line on what was written."""
-        wanting = ", for bitwuzla is not installed (pip install bitwuzla)" if self.proved is None else ""
+        """One line on the files that were written."""
+        wanting = ", because bitwuzla is not installed (pip install bitwuzla)" if self.proved is None else ""
         proved = "proved" if self.proved else f"not proved{wanting}"
         made = f"{counted(len(self.files), 'file')} and {record.NAME} in {self.directory}"
         return f"{made}: {counted(self.kernels, 'kernel')}, {proved}"
@@ -68,10 +68,11 @@ def export(
     time_limit: float = TIME_LIMIT,
     show: Show = silent,
 ) -> Exported:
-    """Write kernels as listings, objects or source into a directory that is new or empty, with their proofs.
+    """Write kernels as listings, objects or source into a new or empty directory, and prove them before.
 
-    `force` replaces an earlier export. Without bitwuzla, or with `unproved`, nothing is proved. Nothing is written if
-    one of the files cannot be; ValueError for what does not go together, CannotRunHere if a kernel is not proved.
+    `force` replaces an earlier export. Without bitwuzla, or with `unproved`, nothing is proved. If one file cannot be
+    written, none is. Raises ValueError for options that contradict each other, and CannotRunHere if a kernel is not
+    proved.
     """
     prover = None if unproved else _prover()
     given, isas = _format(format, endbr64, dispatch), list(dict.fromkeys(isas))
@@ -79,7 +80,9 @@ def export(
         isas = list(dict.fromkeys(("x86-64", *isas)))
     for routine in routines:
         if is_own(routine.name) and not _OWN_NAME.fullmatch(routine.name):
-            raise ValueError(f"{routine.name!r} would stand in files of many languages: use letters, digits and ._-/")
+            raise ValueError(
+                f"{routine.name!r} is not a valid name for all output languages: use letters, digits and ._-/"
+            )
 
     def varied(pair: tuple[Routine, str]) -> tuple[str, str, str]:
         routine, isa = pair
@@ -118,19 +121,19 @@ def export(
 
 
 def _format(name: str, endbr64: bool, dispatch: bool) -> Format:
-    """Return the format of that name; ValueError if it does not take these options."""
+    """Return the format of that name. Raises ValueError if it is unknown or does not take these options."""
     if name not in FORMATS:
         raise ValueError(f"unknown format '{name}': use one of {', '.join(FORMATS)}")
     if endbr64 and not FORMATS[name].endbr64:
-        raise ValueError(f"{name} has no endbr64 of its own: leave --endbr64 out")
+        raise ValueError(f"{name} cannot add endbr64: leave out --endbr64")
     if dispatch and not FORMATS[name].dispatch:
         choosing = [other for other, format in FORMATS.items() if format.dispatch]
-        raise ValueError(f"--dispatch is for source that chooses when it runs: use one of {', '.join(choosing)}")
+        raise ValueError(f"{name} has no run-time dispatch: leave out --dispatch, or use one of {', '.join(choosing)}")
     return FORMATS[name]
 
 
 def _prover() -> Prover | None:
-    """Return a prover, or None if there is no solver."""
+    """Return a prover, or None if bitwuzla is not installed."""
     try:
         return Prover()
     except ModuleNotFoundError as error:
@@ -140,7 +143,7 @@ def _prover() -> Prover | None:
 
 
 def _prove(prover: Prover, kernels: Sequence[Kernel], time_limit: float, show: Show) -> None:
-    """Prove the kernels; CannotRunHere if one is not proved."""
+    """Prove the kernels. Raises CannotRunHere if one is not proved."""
     unproved = []
     for kernel in kernels:
         show(f"{kernel.name} {kernel.target.name}")

@@ -1,4 +1,4 @@
-"""What an export is asked for, and the kernels and files that follow from it."""
+"""The request for an export, and the kernels and files that it determines."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -29,9 +29,9 @@ _SHOWN = 3
 
 
 class ExportRequest(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """The request that an export is made from: names in full, each list without repetitions.
+    """The request that an export is made from: full names, each list without repetitions.
 
-    Every field is of a closed type: metadata.json is not trusted, and files repeat the request.
+    Every field has a closed type, because metadata.json is not trusted and files repeat the request.
     """
 
     format: Text
@@ -47,7 +47,7 @@ class ExportRequest(Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     objective: Text = "size"
     cpu: Text = ""
     variants: Annotated[tuple[tuple[RoutineName, Text, Text], ...], Meta(max_length=8192)] = ()
-    """Of kernels that are not the usual ones: routine, instruction set, the variant's name."""
+    """The kernels with a variant other than the default: routine, instruction set, the variant's name."""
 
     def __post_init__(self) -> None:
         for name in filter(None, (self.name, self.prefix)):
@@ -70,7 +70,7 @@ class ExportRequest(Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
 
     @property
     def command(self) -> str:
-        """The command that asks for it, without the directory; of many routines the first."""
+        """The command that makes this request, without the directory; of many routines only the first are named."""
         more = len(self.names) - _SHOWN
         words = ["setwise export", *self.names[:_SHOWN], *([f"... ({more} more)"] if more > 0 else [])]
         words += ["--isa", "all" if self.isas == tuple(TARGETS) else ",".join(self.isas)]
@@ -88,14 +88,14 @@ class ExportRequest(Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
 
 
 def lanes_for(lanes: int | None, isas: Sequence[str], isa: str) -> int | None:
-    """Lanes are for those of several instruction sets that have a choice."""
+    """Return the requested lanes, or None if there are several instruction sets and this one has a single width."""
     return lanes if len(isas) == 1 or len(TARGETS[isa].widths) > 1 else None
 
 
 def kernels_of(request: ExportRequest, routines: Sequence[Routine] | None = None) -> tuple[Kernel, ...]:
-    """The kernels of what a request names, or of these, in its order; what an instruction set has not is left out.
+    """Return the kernels of a request, of its own routines or of these, in the request's order.
 
-    Raises Refused where that is all.
+    A pair without a kernel is left out. Raises Refused if all are.
     """
 
     def kernel(routine: Routine, isa: str) -> Kernel:
@@ -110,12 +110,12 @@ def kernels_of(request: ExportRequest, routines: Sequence[Routine] | None = None
 
 
 def files_of(request: ExportRequest, kernels: Sequence[Kernel]) -> dict[str, bytes]:
-    """The files of a request, by their names; ValueError where two routines would have one name in them."""
+    """Return the files of a request by their names. Raises ValueError if two routines have the same symbol."""
     by_symbol: dict[str, str] = {}
     for kernel in kernels:
         other = by_symbol.setdefault(symbol(kernel).lower(), kernel.name)
         if other != kernel.name:
-            raise ValueError(f"{other} and {kernel.name} would both be {symbol(kernel)}: export them one by one")
+            raise ValueError(f"{other} and {kernel.name} have the same symbol {symbol(kernel)}: export them one by one")
     order = Order(
         tuple(kernels),
         cache(facts_of),

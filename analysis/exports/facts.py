@@ -1,4 +1,4 @@
-"""What exporters print about a kernel, read off its bytes."""
+"""Facts about a kernel for exporters, derived from its bytes."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,7 +13,7 @@ from setwise.codegen.machine.convention import Convention
 
 
 def facts_of(kernel: Kernel) -> Facts:
-    """The facts of a kernel's bytes.
+    """Return the facts about a kernel's bytes.
 
     >>> from setwise.codegen.catalogue import find
     >>> from setwise.codegen.lower import lower
@@ -32,10 +32,10 @@ def facts_of(kernel: Kernel) -> Facts:
 
 
 def changed(decoded: Sequence[Decoded], convention: Convention) -> tuple[str, ...]:
-    """What the instructions write and the convention does not save, in words.
+    """Return the registers that the code clobbers and the convention does not preserve, with "flags".
 
-    Vector registers are called by the widest name that the code's instruction set has, for to VEX and EVEX instructions
-    a register's upper lanes are part of it.
+    A vector register has the widest name of the code's instruction set, because VEX and EVEX instructions also write
+    the upper lanes.
     """
     written = frozenset().union(*(instruction.writes for instruction in decoded))
     saved = {register.name for register in convention.saved} | {"rsp"}
@@ -60,7 +60,7 @@ def _letter(needed: Iterable[str]) -> str:
 
 
 def _ranges(numbers: Sequence[int], name: str) -> Iterator[str]:
-    """Registers that follow one another as one range: xmm6-xmm9."""
+    """Yield consecutive registers as a range, such as xmm6-xmm9."""
     for _, run in groupby(enumerate(numbers), lambda pair: pair[1] - pair[0]):
         members = [number for _, number in run]
         yield f"{name}{members[0]}" + (f"-{name}{members[-1]}" if len(members) > 1 else "")

@@ -1,6 +1,7 @@
-"""metadata.json of an export: what each kernel is, what was asked for, and digests of all files.
+"""The file metadata.json of an export: the request, a description of each kernel, and digests of all files.
 
-docs/formats.md has its fields. Only the request in it is believed; `verify` makes everything else again.
+docs/formats.md lists its fields. Only the request and the digests of sources are read back; `verify` derives everything
+else again.
 """
 
 import hashlib
@@ -36,22 +37,22 @@ SourceName = Annotated[str, Meta(pattern=r"\A[A-Za-z0-9_./+@~-]+\Z", max_length=
 
 
 class MetadataError(ValueError):
-    """A directory without metadata of an export, or with some that cannot be read; the message is one line."""
+    """A directory without readable metadata of an export; the message is one line."""
 
 
 class OtherVersion(MetadataError):
-    """Metadata that another version of setwise wrote, so that this one cannot make its files again."""
+    """Metadata that another version of setwise wrote, so that this version cannot reproduce its files."""
 
 
 class Recorded(Struct, frozen=True):
-    """The part of metadata.json that is believed: the rest is made again from it, and compared."""
+    """The part of metadata.json that is read back; the rest is derived from it and compared."""
 
     request: ExportRequest
     sources: Annotated[dict[SourceName, Digest], Meta(max_length=1024)] = {}
 
 
 class _Head(Struct, frozen=True):
-    """What every version's metadata begins with."""
+    """The fields that every version's metadata has."""
 
     edition: int
     setwise: Annotated[str, Meta(pattern=r"\A[A-Za-z0-9.+-]+\Z", max_length=40)] = ""
@@ -74,7 +75,7 @@ def metadata(request: ExportRequest, kernels: Sequence[Kernel], files: Mapping[s
 
 
 def sources_of(request: ExportRequest) -> dict[str, str]:
-    """The SHA-256 of each file or module that describes routines of somebody's own, as it is now."""
+    """Return the SHA-256 of each file or module that describes a user's routines, as it was loaded."""
     modules = dict.fromkeys(parted(name)[0] for name in request.names if is_own(name))
     return {module: source_digest(module, loaded=True) for module in modules if module != "__main__"}
 
@@ -124,25 +125,25 @@ def _digest(content: bytes) -> str:
 
 
 def read(directory: str | Path) -> Recorded:
-    """The request of an export.
+    """Return the recorded request of an export.
 
-    MetadataError where it is missing or is none, OtherVersion where another version of setwise wrote it.
+    Raises MetadataError if it is missing or invalid, and OtherVersion if another version of setwise wrote it.
     """
     path = Path(directory) / NAME
     content = _content(path)
     head = _decoded(path, content, _Head)
     if head.edition != _EDITION:
-        raise MetadataError(f"{path}: of edition {head.edition}, which this setwise does not know: export again")
+        raise MetadataError(f"{path}: unknown edition {head.edition}: export again")
     if head.setwise != version():
         raise OtherVersion(
-            f"{path}: setwise {head.setwise} wrote it, this is {version()}: it cannot be made again: "
+            f"{path}: setwise {head.setwise} wrote it, and this is {version()}, which makes other files: "
             f"use setwise {head.setwise}"
         )
     return _decoded(path, content, Recorded)
 
 
 def accounted(directory: Path) -> set[str]:
-    """The names of an export's files, whichever version wrote it; MetadataError where there is none."""
+    """Return the names of an export's files, of any version. Raises MetadataError if there is no metadata."""
     path = directory / NAME
     return {*_decoded(path, _content(path), _Head).files, NAME}
 
@@ -159,7 +160,9 @@ def _decoded(path: Path, content: bytes, kind: type[T]) -> T:
     try:
         return msgspec.json.decode(content, type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        why = "".join(filter(str.isprintable, str(error)))[:300]  # it may repeat what stands there
+        why = "".join(filter(str.isprintable, str(error)))[:300]  # it may quote the untrusted content
         if isinstance(error, msgspec.ValidationError | RecursionError):
-            raise MetadataError(f"{path}: not as `setwise export` writes it ({why}): export again") from None
-        raise MetadataError(f"{path}: is no JSON ({why}): give a directory that `setwise export` wrote") from None
+            raise MetadataError(
+                f"{path}: not a valid metadata.json of `setwise export` ({why}): export again"
+            ) from None
+        raise MetadataError(f"{path}: not JSON ({why}): give a directory that `setwise export` wrote") from None

@@ -1,4 +1,4 @@
-"""Whether the files of an export are those that setwise makes, and whether their code is proved."""
+"""The verification of an export: its files are reproduced and compared, and its code is proved."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ _SHOWN, _LONGEST = 20, 300  # findings of one kind, and characters of one
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One check: a file or a kernel, what was checked, and how that ended."""
+    """One check of a file or a kernel, and its outcome; `what` names the check."""
 
     subject: str
     what: str
@@ -33,10 +33,10 @@ class Finding:
 def verify(
     directory: str | Path, *, time_limit: float = TIME_LIMIT, run_descriptions: bool = False, show: Show = silent
 ) -> list[Finding]:
-    """Make every file of an export again from its request alone, compare byte by byte, and prove its kernels again.
+    """Reproduce every file of an export from its request alone, compare byte by byte, and prove its kernels again.
 
-    A description in a user's Python file is run only with `run_descriptions`, and only if it is the file of the export.
-    Raises CannotRunHere for an export that another version of setwise wrote.
+    A description in a user's Python file is run only with `run_descriptions`, and only if its digest is the exported
+    one. Raises CannotRunHere for an export that another version of setwise wrote.
     """
     try:
         recorded = read(directory)
@@ -53,7 +53,7 @@ def _findings(
     request = recorded.request
     own = [name for name in request.names if is_own(name)]
     if own and (not run_descriptions or any(finding.status != "fine" for finding in sources)):
-        why = f"{own[0]} is Python of whoever wrote it: to run that add --run-descriptions"
+        why = f"{own[0]} is a user's Python code: add --run-descriptions to run it"
         yield Finding("all files", "made again", "not run", why[:_LONGEST])
         return
     try:
@@ -77,7 +77,7 @@ def _findings(
 
 
 def _compared(path: Path, wanted: bytes) -> Finding:
-    """Whether a file has that content; of a larger one no more than its size counts."""
+    """Compare a file's content with the expected one; no more bytes are read than the size requires."""
     try:
         content = read_regular(path, len(wanted), links=False)
     except OSError as error:
@@ -86,11 +86,11 @@ def _compared(path: Path, wanted: bytes) -> Finding:
         return Finding(path.name, "made again", "fine")
     pairs = enumerate(zip(content, wanted, strict=False))
     at = next((at for at, (one, other) in pairs if one != other), min(len(content), len(wanted)))
-    return _finding(path.name, "made again", f"setwise makes another file, different from byte {at} on")
+    return _finding(path.name, "made again", f"differs from the file that setwise makes, from byte {at} on")
 
 
 def _sources(recorded: Recorded) -> Iterator[Finding]:
-    """Whether files that describe users' routines are those that were exported; none of them is run."""
+    """Compare the digests of users' files with the exported ones; no user code is run."""
     for name in dict.fromkeys(parted(name)[0] for name in recorded.request.names if is_own(name)):
         try:
             now, then = source_digest(name), recorded.sources.get(name)
@@ -98,13 +98,13 @@ def _sources(recorded: Recorded) -> Iterator[Finding]:
             yield Finding(name, "as described", "not run", str(error)[:_LONGEST])
             continue
         if then is None:
-            yield Finding(name, "as described", "not run", "the export does not say which file that was")
+            yield Finding(name, "as described", "not run", "the export has no digest of this file")
         else:
-            yield _finding(name, "as described", "" if now == then else "another file than the one that was exported")
+            yield _finding(name, "as described", "" if now == then else "the file has changed since the export")
 
 
 def _others(directory: Path, known: set[str]) -> Iterator[Finding]:
-    """The files in the directory that the export does not have."""
+    """Yield the files in the directory that the export does not have."""
     try:
         others = sorted(path.name for path in directory.iterdir() if path.name not in known)
     except OSError as error:
@@ -117,5 +117,5 @@ def _others(directory: Path, known: set[str]) -> Iterator[Finding]:
 
 
 def _finding(subject: str, what: str, complaint: str) -> Finding:
-    """One that is fine without a complaint."""
+    """Return a finding: "failed" with a complaint, "fine" without one."""
     return Finding(subject, what, "failed" if complaint else "fine", complaint[:_LONGEST])

@@ -32,7 +32,7 @@ def test_a_source_that_was_not_recorded_is_told(mine: Path, capsys: Capture) -> 
     assert list(record["sources"]) == ["mine.py"]
     del record["sources"]
     path.write_text(json.dumps(record, indent=1) + "\n")
-    assert ("mine.py", "as described", "not run", "the export does not say which file that was") in rows(capsys)
+    assert ("mine.py", "as described", "not run", "the export has no digest of this file") in rows(capsys)
     record["sources"] = {"mine.py\u202e": "0" * 64}
     path.write_text(json.dumps(record, indent=1) + "\n")
     assert main(["verify", "out"]) == 2
@@ -76,7 +76,7 @@ def test_no_comment_ends_early(format: str, tmp_path: Path) -> None:
 def test_two_routines_of_one_name_are_refused(format: str, mine: Path, capsys: Capture) -> None:
     shutil.copy(mine, mine.parent / "other.py")
     assert main(["export", "mine.py", "other.py", "--format", format, "-o", "out"]) == 2
-    said = "mine.py:knight_attacks and other.py:knight_attacks would both be setwise_knight_attacks_x86_64"
+    said = "mine.py:knight_attacks and other.py:knight_attacks have the same symbol setwise_knight_attacks_x86_64"
     assert said in capsys.readouterr().err
     assert not (mine.parent / "out").exists()
 

@@ -165,7 +165,7 @@ def test_one_command_fills_a_folder_for_every_processor(tmp_path: Path, capsys: 
         ((SOUTH, "--format", "elf", "--lanes", "2"), "has one lane: leave --lanes out"),
         (
             (SOUTH, "--format", "elf", "--dispatch"),
-            "--dispatch is for source that chooses when it runs: use one of c, rust",
+            "has no run-time dispatch: leave out --dispatch, or use one of c, rust",
         ),
         ((UNION, "--format", "c,rust"), "unknown format 'c,rust'"),
         ((SOUTH, "--format", "zig", "--dispatch"), "use one of c, rust\n"),
@@ -236,7 +236,7 @@ def test_without_the_solver_nothing_is_proved_and_it_says_so(
     capsys.readouterr()
     assert main(["export", SOUTH, "--format", "elf", "-o", str(tmp_path / "new")]) == 0
     shown = capsys.readouterr().out
-    assert shown.endswith(": 1 kernel, not proved, for bitwuzla is not installed (pip install bitwuzla)\n")
+    assert shown.endswith(": 1 kernel, not proved, because bitwuzla is not installed (pip install bitwuzla)\n")
     assert "proved" not in json.loads((tmp_path / "new" / "metadata.json").read_text())["request"]
     line = complaint(capsys, "verify", str(tmp_path / "old"))
     assert line == "setwise verify: bitwuzla is not installed: pip install bitwuzla\n"

@@ -117,7 +117,7 @@ def test_code_comments_contracts_and_gates_are_held_to(
 def test_a_request_is_of_closed_types(request_has: dict[str, Any], tmp_path: Path, capsys: Capture) -> None:
     export(tmp_path, UNION, "--isa", "avx2", "--format", "c", "--unproved")
     tampered(tmp_path, lambda record: record["request"].update(request_has))
-    assert "not as `setwise export` writes it" in complaint(capsys, "verify", str(tmp_path))
+    assert "not a valid metadata.json of `setwise export`" in complaint(capsys, "verify", str(tmp_path))
 
 
 @pytest.mark.parametrize(
@@ -205,7 +205,7 @@ def test_files_of_another_version_are_not_made_again(tmp_path: Path, capsys: Cap
         tampered(tmp_path, methodcaller("update", change))
         line = complaint(capsys, "verify", str(tmp_path), status=1)
         assert "setwise 0.0.1 wrote it" in line
-        assert line.endswith("it cannot be made again: use setwise 0.0.1\n")
+        assert line.endswith("which makes other files: use setwise 0.0.1\n")
     export(tmp_path, SOUTH, "--format", "nasm", "--force")
     assert findings(capsys, tmp_path, status=0) == []
 
@@ -266,8 +266,8 @@ def test_metadata_without_end_is_not_read(tmp_path: Path, capsys: Capture) -> No
     ("content", "said"),
     [
         (None, "no such file or directory"),
-        ("{", "is no JSON"),
-        ("[]", "not as `setwise export` writes it"),
+        ("{", "not JSON"),
+        ("[]", "not a valid metadata.json of `setwise export`"),
         ('{"edition": 7}', "of edition 7"),
         ('{"edition": 1, "setwise": "", "request": {}, "files": {}, "kernels": []}', "not as `setwise export`"),
     ],
@@ -306,7 +306,7 @@ def test_descriptions_of_others_run_only_where_that_is_asked_for(tmp_path: Path,
     assert findings(capsys, made) == [(str(own), "as described")]
     assert not (tmp_path / "trace").exists()
     main(["verify", str(made)])
-    assert f"{own}:twice is Python of whoever wrote it: to run that add --run-descriptions" in capsys.readouterr().out
+    assert f"{own}:twice is a user's Python code: add --run-descriptions to run it" in capsys.readouterr().out
     assert main(["verify", str(made), "--run-descriptions"]) == 1  # another file by now, which is not run
     assert not (tmp_path / "trace").exists()
     own.write_text(DESCRIBED)
@@ -316,4 +316,4 @@ def test_descriptions_of_others_run_only_where_that_is_asked_for(tmp_path: Path,
 def test_metadata_leads_to_no_file_outside(tmp_path: Path, capsys: Capture) -> None:
     export(tmp_path, SOUTH, "--format", "nasm")
     tampered(tmp_path, lambda record: record["files"].update({"../x": {"bytes": 0, "sha256": ""}}))
-    assert "not as `setwise export` writes it" in complaint(capsys, "verify", str(tmp_path))
+    assert "not a valid metadata.json of `setwise export`" in complaint(capsys, "verify", str(tmp_path))
