@@ -1,1 +1,1 @@
-"""SVG pictures."""
+"""Pictures of boards, fills and dependence graphs, as SVG and as text."""

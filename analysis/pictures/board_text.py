@@ -1,4 +1,4 @@
-"""Boards on the screen, and the numbers that go with them."""
+"""Boards as text, with their titles, hexadecimal values and numbering."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -14,13 +14,13 @@ _TITLES = ("expected", "got")
 
 
 def boards(titled: Sequence[tuple[str, int]], numbering: Numbering = LITTLE_ENDIAN, coordinates: bool = False) -> str:
-    """Boards in rows of four at most, each with its title over it and its number under it."""
+    """Return boards as text, at most four in a row, each with its title above and its hexadecimal value below."""
     panels = tuple(Panel(title, numbering.placed(word), foot=board.hexadecimal(word)) for title, word in titled)
     return as_text([Strip("", row) for row in Strip("", panels).rows], coordinates)
 
 
 def turned(strips: Iterable[Strip], numbering: Numbering) -> list[Strip]:
-    """Strips whose boards are in that numbering, as they are drawn."""
+    """Convert the boards of strips from that numbering to a1 = bit 0, in which they are drawn."""
     return [replace(strip, panels=tuple(_turned(panel, numbering) for panel in strip.panels)) for strip in strips]
 
 
@@ -29,7 +29,7 @@ def _turned(panel: Panel, numbering: Numbering) -> Panel:
 
 
 def squares_lines(contract: Contract, shown: Numbering) -> list[str]:
-    """What is said of the squares' numbering where it is not the usual one, and where directions get other names."""
+    """Return a line on the numbering and on renamed directions, or none if the usual numbering is shown and used."""
     own, name = contract.numbering, contract.direction
     meant = board.DIRECTION_SETS.get(name, tuple(filter(None, [board.DIRECTIONS.get(name)])))
     seen = [own.seen_in(shown, direction) for direction in meant]
@@ -38,7 +38,7 @@ def squares_lines(contract: Contract, shown: Numbering) -> list[str]:
 
 
 def result_titles(contract: Contract, shown: Numbering) -> list[str]:
-    """The results' names; those that are named by a direction, by what it is on the board that is shown."""
+    """Return the results' names; a name that is a direction is converted to the numbering that is shown."""
     named = {each.name: contract.numbering.seen_in(shown, each).name for each in board.DIR8}
     return [named.get(result, result) for result in contract.results]
 
@@ -46,9 +46,9 @@ def result_titles(contract: Contract, shown: Numbering) -> list[str]:
 def input_lines(
     inputs: Iterable[tuple[str, str, int]], own: Numbering, shown: Numbering | None = None
 ) -> tuple[list[str], list[tuple[str, int]]]:
-    """Of inputs, each a name, a kind and a word: a line on each number that selects something, and what is drawn.
+    """Return a line on each input that is not a board, and the inputs that are drawn as boards.
 
-    `own` is the numbering of the routine's squares, `shown` the one that is meant instead.
+    An input is a name, a kind and a word. `own` is the numbering of the routine's squares, `shown` that of the output.
     """
     lines, drawn = [], []
     shown = shown or own
@@ -65,7 +65,7 @@ def input_lines(
 
 
 def expected_and_got(names: Sequence[str], expected: Sequence[int], got: Sequence[int]) -> list[tuple[str, int]]:
-    """Results by their names, each as it should be and as it is, as far as that is known.
+    """Return results by name, each expected and actual; missing values are left out.
 
     >>> expected_and_got(["orthogonal", "diagonal"], [1, 2], [1])
     [('orthogonal, expected', 1), ('orthogonal, got', 1), ('diagonal, expected', 2)]

@@ -1,4 +1,4 @@
-"""Boards as pictures: strips of them, and fills in slow motion, what is new set off from what was there before."""
+"""SVG pictures of boards: strips of boards, and fills in slow motion with new squares highlighted."""
 
 from collections.abc import Mapping, Sequence
 
@@ -15,7 +15,7 @@ _LABEL = 104
 
 
 def strips_of_boards(strips: Sequence[Strip], title: str) -> str:
-    """Strips under each other; what is on a board is filled, what is stopped is hollow."""
+    """Draw strips one below the other; squares of a board are filled discs, stopped squares hollow ones."""
     marks: list[str] = []
     width = y = 0.0
     for strip in strips:
@@ -42,7 +42,7 @@ def _panel(panel: Panel) -> list[str]:
 
 
 def slow_motion(dumb7: TracedFill, doubling: TracedFill) -> str:
-    """The same fill by single steps and by doubled ones, cycle by cycle."""
+    """Draw the same fill by single steps and by doubled steps, cycle by cycle."""
     marks: list[str] = []
     y = 0.0
     for title, below, shown in (
@@ -97,7 +97,7 @@ def _cycle(shown: TracedFill, cycle: Cycle) -> list[str]:
 
 
 def _ending(shown: TracedFill, y: float) -> str:
-    """Where the flood stopped, below the cycles that show it."""
+    """Mark the cycles that change nothing, below their boards."""
     cycles = len(shown.cycles)
     if shown.dry is None or shown.family != "dumb7":
         return ""
@@ -113,7 +113,7 @@ def _ending(shown: TracedFill, y: float) -> str:
 
 
 def _explained(y: float, cycles: int) -> str:
-    """Why long steps are allowed, beside the cycles that take them."""
+    """Explain why long steps are correct, beside the cycles that take them."""
     x = _LABEL + (cycles + 1) * (BOARD + GAP) + 8
     lines = (
         "The flood may jump n squares at once only onto the last",
@@ -125,14 +125,14 @@ def _explained(y: float, cycles: int) -> str:
 
 
 def _squares(shown: TracedFill, run: int) -> list[str]:
-    """The board, its pieces that are no sliders, and the squares of a run."""
+    """Draw the board, the pieces other than sliders, and the squares of a run."""
     taken = 0 if shown.empty is None else ~(shown.empty | shown.sliders)
     pieces = dict.fromkeys(_ones(taken), _PIECE)
     return _board(pieces | dict.fromkeys(_ones(run), _RUN))
 
 
 def _board(tinted: Mapping[int, str]) -> list[str]:
-    """An empty board, some of its squares in colours of their own."""
+    """Draw an empty board with some squares tinted."""
     marks = []
     for square in range(64):
         x, y = square % 8 * CELL, (7 - square // 8) * CELL

@@ -1,7 +1,7 @@
-"""The dependence graph of a kernel: each instruction below all that it waits for, the critical path set off.
+"""SVG pictures of dependence graphs: each instruction below all its operands, with the critical path highlighted.
 
-Nodes lie in layers by their longest path from the inputs. Sweeps order each layer by the mean of its neighbours
-(the barycentre heuristic of Sugiyama, Tagawa and Toda 1981), with the critical path as a straight column.
+Nodes are layered by their longest path from the inputs. Sweeps order each layer by the mean of its neighbours (the
+barycentre heuristic of Sugiyama, Tagawa and Toda 1981), with the critical path as a straight column.
 """
 
 from collections import defaultdict
@@ -27,7 +27,7 @@ _ORDERED = 12  # sweeps that may change the order
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A box: its text, the nodes that it waits for, and the cycle in which its value is ready, if it has one."""
+    """A box: its text, the nodes that it depends on, and the cycle in which its value is ready (None for arguments)."""
 
     text: str
     kind: Literal["value", "operation", "move"]
@@ -37,7 +37,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class DependencePicture:
-    """Nodes, each behind all that it waits for; `path` is the critical path through them."""
+    """Nodes in topological order; `path` is the critical path through them."""
 
     heading: str
     below: str
@@ -46,7 +46,7 @@ class DependencePicture:
 
 
 def graph(heading: str, binary: Binary, task: Task, on: Processor) -> DependencePicture:
-    """Return the dependence graph of a kernel without branches: its arguments, its instructions, its one result."""
+    """Return the dependence graph of a kernel without branches: its arguments, its instructions and its one result."""
     decoded = decode(binary.text)[:-1]
     bounds = cost(decoded, on)
     read = {arrival.name for step in bounds.steps for arrival in step.inputs if arrival.producer == BEFORE}
@@ -68,7 +68,7 @@ def graph(heading: str, binary: Binary, task: Task, on: Processor) -> Dependence
 
 
 def dependences(graphs: Sequence[DependencePicture], on: Processor) -> str:
-    """Draw graphs of one processor next to each other, each with its heading and a line below that."""
+    """Draw graphs for one processor side by side, each with its heading and a line below it."""
     x, height = 0.0, 0.0
     marks: list[str] = []
     for shown in graphs:
@@ -114,7 +114,7 @@ def _layered(nodes: Sequence[Node]) -> tuple[list[list[int]], list[tuple[int, ..
     for at, node in reversed([*enumerate(nodes)]):
         readers = [depth[other] for other, each in enumerate(nodes) if at in each.waits_for]
         if readers and (not node.waits_for or node.kind == "move"):
-            depth[at] = min(readers) - 1  # inputs and copies lie just above their first reader
+            depth[at] = min(readers) - 1  # inputs and copies go just above their first reader
     layers = [[at for at in range(len(nodes)) if depth[at] == level] for level in range(max(depth) + 1)]
     chains: list[tuple[int, ...]] = []
     bends = len(nodes)
@@ -131,7 +131,7 @@ def _layered(nodes: Sequence[Node]) -> tuple[list[list[int]], list[tuple[int, ..
 def _placed(
     layers: Sequence[list[int]], chains: Sequence[Sequence[int]], widths: Mapping[int, float], path: set[int]
 ) -> dict[int, float]:
-    """Return the middle of each node, and put each layer into the order from left to right."""
+    """Return the x coordinate of the middle of each node, and sort each layer from left to right."""
     joined = defaultdict(list)
     for chain in chains:
         for upper, lower in pairwise(chain):
@@ -141,7 +141,7 @@ def _placed(
     places = {at: float(60 * (place - len(layer) // 2)) for layer in layers for place, at in enumerate(layer)}
     for sweep in range(_SWEEPS):
         for layer in layers[:: 1 if sweep % 2 == 0 else -1]:
-            # The critical path is drawn to the middle, 0, far more than anything else is drawn to its neighbours.
+            # The critical path is pulled to the middle, 0, much more strongly than other nodes to their neighbours.
             weight = {at: sum(pull for _, pull in joined[at]) + 1e5 * (at in path) for at in layer}
             wanted = {at: sum(places[other] * pull for other, pull in joined[at]) / weight[at] for at in layer}
             if sweep < _ORDERED:
@@ -151,12 +151,13 @@ def _placed(
 
 
 def _spread(layer: Sequence[tuple[int, float, float, float]]) -> dict[int, float]:
-    """Place nodes in this order, apart, as near as possible to the places wanted (least squares, by pooling).
+    """Place nodes in this order without overlap, as near as possible to their wanted places.
 
-    Each is its number, width, weight, and the place wanted.
+    The distance is the sum of squares, minimized by pooling adjacent nodes. A node is given by its number, width,
+    weight and wanted place.
     """
     pools: list[tuple[float, float, list[tuple[int, float]]]] = []
-    shift = 0.0  # of a node from the first, where all touch
+    shift = 0.0  # of a node from the first, if all are packed
     for at, width, weight, wanted in layer:
         shift += width / 2
         pool = weight * (wanted - shift), weight, [(at, shift)]
@@ -169,7 +170,7 @@ def _spread(layer: Sequence[tuple[int, float, float, float]]) -> dict[int, float
 
 
 def _edge(points: Sequence[tuple[float, float]], critical: bool) -> str:
-    """Draw an arrow from the bottom of the first place through all the others to the top of the last."""
+    """Draw an arrow from the bottom of the first box through the bends to the top of the last."""
     (x, y), *bends, (to_x, to_y) = points
     through = [end for bend_x, bend_y in bends for end in ((bend_x, bend_y), (bend_x, bend_y + _HIGH))]
     tip = [(to_x, to_y), (to_x - 3, to_y - 6), (to_x, to_y), (to_x + 3, to_y - 6)]

@@ -1,4 +1,4 @@
-"""Boards in strips, a row of them at a time, as text."""
+"""Boards in strips, drawn as text."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from itertools import zip_longest
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """A board under its title and over its foot, if it has one; squares that are `stopped` are drawn as 0."""
+    """A board with its title above and an optional foot below; `stopped` squares are drawn as 0."""
 
     title: str
     board: int
@@ -17,7 +17,7 @@ class Panel:
 
 @dataclass(frozen=True, slots=True)
 class Strip:
-    """Boards next to each other, a heading over them and a note behind it."""
+    """Boards side by side, with a heading above them and a note behind the heading."""
 
     heading: str
     panels: tuple[Panel, ...] = ()
@@ -25,12 +25,12 @@ class Strip:
 
     @property
     def headed(self) -> str:
-        """The heading with the note."""
+        """The heading followed by the note."""
         return f"{self.heading}   {self.note}".strip()
 
     @property
     def rows(self) -> list[tuple[Panel, ...]]:
-        """The boards, four at most in a row."""
+        """The boards in rows of at most four."""
         return [self.panels[start : start + _PER_ROW] for start in range(0, len(self.panels), _PER_ROW)]
 
 
@@ -39,7 +39,7 @@ _PER_ROW = 4
 
 
 def as_text(strips: Sequence[Strip], coordinates: bool = False) -> str:
-    """The strips under each other, with an empty line between them; four boards at most in a row.
+    """Return strips as text, with an empty line between them, and at most four boards in a row.
 
     With `coordinates` each rank has its number before it, and the files have their letters below.
 

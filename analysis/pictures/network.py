@@ -11,12 +11,12 @@ _NETWORKS = (("dumb7: a chain, 7 cycles deep", (1,) * 7), ("Kogge-Stone: 3 cycle
 
 
 def network_text(shift: int, steps: Sequence[int]) -> str:
-    """The network as the literature draws it, with the lines of code for a shift to the left, or a negative one.
+    r"""Return the network as the literature draws it, with a line of C for each step; a negative shift goes right.
 
     >>> for line in network_text(8, (1,)).splitlines()[5:8]:
     ...     print(line)
-    |\\ |\\ |\\ |\\ |\\ |\\ |\\ |
-    | \\| \\| \\| \\| \\| \\| \\|
+    |\ |\ |\ |\ |\ |\ |\ |
+    | \| \| \| \| \| \| \|
     |  #  #  #  #  #  #  #     g |= p & (g << 8);
     """
     sign = "<<" if shift > 0 else ">>"
@@ -39,11 +39,11 @@ def _wires(marks: str) -> str:
 
 
 def _falling(step: int, row: int) -> str:
-    """Each wire falls three columns a square to the right; one that passes behind another dots it."""
+    """Return a row of wires that fall to the right, three columns a square; a vertical wire next to one is dotted."""
     cells = list(_wires("|" * SQUARES).ljust(3 * SQUARES))
     for square in range(SQUARES - step):
         at = 3 * square + row
-        beside = at + (at % 3 == 2) - (at % 3 == 1)  # the wire next to it, if there is one
+        beside = at + (at % 3 == 2) - (at % 3 == 1)  # the adjacent column, perhaps a wire
         if beside % 3 == 0 and 3 * square < beside < 3 * (square + step):
             cells[beside] = ":"
         cells[at] = "\\"
@@ -51,7 +51,7 @@ def _falling(step: int, row: int) -> str:
 
 
 def prefix_network(slider: int = 0, blocker: int = 6) -> str:
-    """Draw a ray of eight squares with one slider and one blocker, flooded by single steps and by doubled ones."""
+    """Draw a ray of eight squares with one slider and one blocker, flooded by single steps and by doubled steps."""
     marks: list[str] = []
     x, height = 0.0, 0.0
     for title, steps in _NETWORKS:
@@ -83,7 +83,7 @@ def prefix_network(slider: int = 0, blocker: int = 6) -> str:
 
 
 def _network(flood: int, pieces: int, steps: Sequence[int]) -> list[str]:
-    """Draw a row of squares for the start and for each cycle, and the steps that lead from one row to the next."""
+    """Draw a row of squares for the start and for each cycle, and the steps between the rows."""
     wires, arrows, squares = [], [], []
     for row, (now, run, step) in enumerate(_cycles(flood, ~(flood | pieces), steps)):
         y = row * _ROW
@@ -108,7 +108,7 @@ def _network(flood: int, pieces: int, steps: Sequence[int]) -> list[str]:
 
 
 def _cycles(flood: int, run: int, steps: Sequence[int]) -> Iterator[tuple[int, int, int]]:
-    """Yield the flood before each cycle, the squares that end a run of its step, and the step; then the last flood.
+    """Yield the flood before each cycle, the squares that end a run of its step, and the step; then the final flood.
 
     >>> [flood for flood, _, _ in _cycles(0b00001, 0b11110, (1, 2))]
     [1, 3, 15]

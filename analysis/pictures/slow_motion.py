@@ -15,10 +15,9 @@ SLIDERS, EMPTY = 0x0108_0000_2000_0000, 0xBE53_BDFB_D77B_98B6
 
 @dataclass(frozen=True, slots=True)
 class Cycle:
-    """One cycle of a fill: `source` goes `steps` steps, onto the squares `arrives`, of which `kept` are let through.
+    """One cycle of a fill: `source` moves by `steps` to the squares `arrives`, of which the fill keeps `kept`.
 
-    `propagator` has the squares that Kogge-Stone lets through (None: all squares). `before` is the flood before the
-    cycle.
+    `propagator` has the squares that Kogge-Stone may enter (None: all squares). `before` is the flood before the cycle.
     """
 
     number: int
@@ -31,18 +30,18 @@ class Cycle:
 
     @property
     def flood(self) -> int:
-        """The flood that the cycle leaves."""
+        """The flood after the cycle."""
         return self.before | self.kept
 
     @property
     def changed(self) -> bool:
-        """Whether the cycle adds a square."""
+        """True if the cycle adds a square."""
         return self.flood != self.before
 
 
 @dataclass(frozen=True, slots=True)
 class TracedFill:
-    """A whole fill in one direction, and one step more where attacks are asked for."""
+    """A whole fill in one direction; `attacks` is one step further, or None for an occluded fill."""
 
     family: str
     direction: str
@@ -54,21 +53,21 @@ class TracedFill:
 
     @property
     def flood(self) -> int:
-        """What the fill leaves."""
+        """The flood after the last cycle."""
         return self.cycles[-1].flood if self.cycles else self.sliders
 
     @property
     def dry(self) -> int | None:
-        """The number of the first cycle from which nothing changes any more; None if the last one changes something."""
+        """The number of the first cycle after the last change; None if the last cycle changes something."""
         changing = [cycle.number for cycle in self.cycles if cycle.changed]
         first = max(changing, default=0) + 1
         return first if first <= len(self.cycles) else None
 
 
 def fills(routine: Routine, words: Sequence[int]) -> tuple[TracedFill, ...]:
-    """Return the cycles of one of the literature's fills, for each of its directions.
+    """Return the cycles of dumb7 or Kogge-Stone, for each direction of the routine.
 
-    They are the values that its x86-64 kernel computes. ValueError for routines without cycles.
+    The floods are the values that its x86-64 kernel computes. Raises ValueError for routines without cycles.
 
     >>> from setwise.codegen.catalogue import find
     >>> (shown,) = fills(find("dumb7.occluded-until-dry.east"), (1, 0b1110))
@@ -89,7 +88,7 @@ def fills(routine: Routine, words: Sequence[int]) -> tuple[TracedFill, ...]:
     def shown(direction: Direction) -> TracedFill:
         path = direction.reach(1) if empty is None or contract.direction == "any" else direction.reach_files(1)
         if direction.opposite in directions:
-            path &= direction.opposite.reach_files(1)  # no ray of the set passes an edge
+            path &= direction.opposite.reach_files(1)  # one mask for both directions: both edge files are excluded
         path &= ALL if empty is None else empty
         cycles = (*(_single if routine.family == "dumb7" else _doubled)(routine.name, direction, words[0], path),)
         traced = TracedFill(routine.family, direction.name, words[0], empty, cycles)
@@ -99,16 +98,16 @@ def fills(routine: Routine, words: Sequence[int]) -> tuple[TracedFill, ...]:
 
 
 def fill(routine: Routine, words: Sequence[int]) -> TracedFill:
-    """The cycles of a fill in one direction; ValueError for several."""
+    """Return the cycles of a fill in one direction. Raises ValueError for a routine with several directions."""
     named = routine.contract.direction
     if named in DIRECTION_SETS:
-        raise ValueError(f"{named} means {len(DIRECTION_SETS[named])} directions: a fill goes in one")
+        raise ValueError(f"{named} has {len(DIRECTION_SETS[named])} directions: give a routine with one")
     (shown,) = fills(routine, words)
     return shown
 
 
 def _single(name: str, direction: Direction, gen: int, path: int) -> Iterator[Cycle]:
-    """Yield dumb7's cycles: seven, six for attacks, or as long as there is something to move."""
+    """Yield dumb7's cycles: seven, six for attacks, or until the generator is empty."""
     flood, number, last = gen, 1, 6 if ".attacks." in name else 7
     while gen if "until-dry" in name else number <= last:
         arrives = _step(direction, gen)
@@ -130,13 +129,13 @@ def _doubled(name: str, direction: Direction, gen: int, run: int) -> Iterator[Cy
 
 
 def _step(direction: Direction, squares: int, steps: int = 1) -> int:
-    """Return the squares so many steps further."""
+    """Return the squares shifted by `steps` in a direction, without wraps."""
     shift = direction.shift * steps
     return (squares << shift if shift > 0 else squares >> -shift) & direction.reach(steps)
 
 
 def strips(*shown: TracedFill) -> list[Strip]:
-    """A fill as the literature draws its slow motion, a strip a cycle; several directions side by side."""
+    """Return a fill as strips, one for each cycle, as the literature draws it; several directions side by side."""
     first = shown[0]
     given = [Panel("flood = gen = sliders", first.sliders)]
     if first.empty is not None:
@@ -159,7 +158,7 @@ def strips(*shown: TracedFill) -> list[Strip]:
 
 
 def conclusion(*shown: TracedFill) -> str:
-    """Where the fill stood still, in a sentence.
+    """Return a sentence on the cycles that change nothing.
 
     >>> from setwise.codegen.catalogue import find
     >>> conclusion(fill(find("dumb7.occluded.east"), (1, 0b1110)))
@@ -181,13 +180,13 @@ def _last(shown: Sequence[TracedFill]) -> int:
 
 
 def _dry(shown: Sequence[TracedFill]) -> int | None:
-    """The first cycle from which nothing changes any more in any direction."""
+    """Return the first cycle after the last change in any direction, or None if the last cycle changes something."""
     each = [one.dry for one in shown]
     return None if None in each else max(number for number in each if number is not None)
 
 
 def _panels(shown: TracedFill, cycle: Cycle) -> list[Panel]:
-    """The boards of a cycle."""
+    """Return the boards of a cycle of a fill in one direction."""
     blocked = cycle.arrives & ~cycle.kept
     if shown.family == "dumb7":
         return [
@@ -204,7 +203,7 @@ def _panels(shown: TracedFill, cycle: Cycle) -> list[Panel]:
 
 
 def _two(shown: TracedFill, cycle: Cycle) -> list[Panel]:
-    """The boards of a cycle in one of several directions: what changes beside the sliders and empty squares."""
+    """Return the two boards of a cycle of one of several directions: the moving squares and the flood or propagator."""
     blocked = cycle.arrives & ~cycle.kept
     if cycle.propagator is None:
         both = Panel("gen", cycle.kept, blocked), Panel("flood", cycle.flood)

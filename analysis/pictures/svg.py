@@ -1,8 +1,7 @@
-"""SVG pictures: a few marks as strings, put on a card of their own, light or dark as the reader likes pages.
+"""SVG output: marks as strings, on a card that follows the reader's light or dark colour scheme.
 
-A writer of our own, for a picture is committed and compared: the same data give the same bytes everywhere, which no
-plotting library promises across its versions. Lengths are in pixels, y grows downwards, colours are in `INK` and so on.
-Pictures of single kinds are in the modules beside this one.
+Pictures are committed and compared, so the same data must give the same bytes everywhere. No plotting library promises
+that across versions. Lengths are in pixels, and y grows downwards. Modules beside this one draw specific pictures.
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,7 +10,7 @@ from html import escape
 from typing import Literal
 
 INK, MUTED, FAINT, PAPER = "#1f2328", "#59636e", "#8c959f", "#ffffff"
-# Colours of families that people with any colour vision tell apart, and that keep a contrast of 3 to 1 to paper.
+# Distinguishable with any colour vision, with a contrast of at least 3 to 1 to paper.
 BLUE, OCHRE = "#2b6ca8", "#a86f00"
 EDGE, RUN, OTHERS, FLOODED = "#d0d7de", "#f2d9a0", "#b9c0c8", "#9dc3e6"
 """Edges of cards and boards, runs of empty squares, pieces in the way, squares that are flooded."""
@@ -31,21 +30,21 @@ DARK = {
     SQUARES[0]: "#1c222a",
     SQUARES[1]: "#161b22",
 }
-"""What takes the place of each colour on a dark page."""
+"""The replacement of each colour on a dark page."""
 
 SANS = "-apple-system,'Segoe UI','Liberation Sans',Arial,Helvetica,sans-serif"
 MONO = "ui-monospace,'SF Mono','DejaVu Sans Mono','Liberation Mono',Menlo,Consolas,monospace"
 
 MARGIN = 28
 HEAD = 74
-"""Where what a picture shows begins, below its title and what stands under that."""
+"""The height of the title and the line below it, in pixels."""
 
 Anchor = Literal["start", "middle", "end"]
 
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """Marks as SVG elements, and the size that they take."""
+    """Marks as SVG elements, and their width and height."""
 
     width: float
     height: float
@@ -53,9 +52,9 @@ class Drawing:
 
 
 def picture(title: str, below: str, drawing: Drawing, description: str) -> str:
-    """The whole file: a card with its title, a line below that, and the drawing, which begins at (0, 0).
+    """Return the whole SVG file: a card with a title, a line below it, and the drawing, which begins at (0, 0).
 
-    `description` tells in a sentence what is to be seen, for those who do not see it.
+    `description` describes the picture in a sentence, for screen readers.
     """
     widest = max(drawing.width, width_of(title, 18), width_of(below, 13))
     width, height = widest + 2 * MARGIN, HEAD + drawing.height + MARGIN
@@ -79,7 +78,7 @@ def picture(title: str, below: str, drawing: Drawing, description: str) -> str:
 
 
 def _dark(marks: str) -> str:
-    """Rules that give the colours of these marks, and of the card, their dark ones: they outdo attributes."""
+    """Return CSS rules that replace the colours of these marks and of the card by their dark ones."""
     used = {INK, MUTED, PAPER, EDGE, *(colour for colour in DARK if colour in marks)}
     rules = [f"text{{fill:{DARK[INK]}}}"]
     for colour in DARK:
@@ -90,7 +89,7 @@ def _dark(marks: str) -> str:
 
 
 def number(value: float) -> str:
-    """A length as short as a hundredth of a pixel allows.
+    """Return a length in its shortest form, rounded to a hundredth of a pixel.
 
     >>> number(3.0), number(2.504), number(-0.001)
     ('3', '2.5', '0')
@@ -100,7 +99,7 @@ def number(value: float) -> str:
 
 
 def width_of(content: str, size: float, mono: bool = False) -> float:
-    """About how wide a line of text becomes, rather too much than too little: fonts differ from reader to reader."""
+    """Estimate the width of a line of text, rather too wide than too narrow, because readers' fonts differ."""
     if mono:
         return 0.61 * size * len(content)
     narrow = sum(letter in "iljtfr.,:;'|()[] -" for letter in content)
@@ -118,12 +117,12 @@ def text(
     bold: bool = False,
     mono: bool = False,
 ) -> str:
-    """A line of text on the base line y."""
+    """Draw a line of text on the base line y."""
     given = [f'x="{number(x)}" y="{number(y)}" font-size="{number(size)}"']
     if mono:
         given.append('class="m"')
     if colour != INK:
-        # A rule for all texts has a say over a presentation attribute's colour, not over a style.
+        # The CSS rule for all text overrides a presentation attribute, but not a style.
         given.append(f'style="fill:{colour}"')
     if anchor != "start":
         given.append(f'text-anchor="{anchor}"')
@@ -142,32 +141,32 @@ def rectangle(
     edge: str | None = None,
     dashed: bool = False,
 ) -> str:
-    """A rectangle, filled, with an edge if that has a colour."""
+    """Draw a filled rectangle, with an edge if it has a colour."""
     shape = f'<rect x="{number(x)}" y="{number(y)}" width="{number(width)}" height="{number(height)}" fill="{fill}"'
     round_corners = f' rx="{number(radius)}"' if radius else ""
     return f"{shape}{round_corners}{_edge(edge, 1, dashed)}/>"
 
 
 def circle(x: float, y: float, radius: float, fill: str, edge: str | None = None) -> str:
-    """A circle, filled, with an edge if that has a colour."""
+    """Draw a filled circle, with an edge if it has a colour."""
     return f'<circle cx="{number(x)}" cy="{number(y)}" r="{number(radius)}" fill="{fill}"{_edge(edge, 1)}/>'
 
 
 def line(points: Sequence[tuple[float, float]], colour: str = INK, thick: float = 1, dashed: bool = False) -> str:
-    """A line through points."""
+    """Draw a line through points."""
     places = " ".join(f"{number(x)},{number(y)}" for x, y in points)
     return f'<polyline points="{places}" fill="none"{_edge(colour, thick, dashed)}/>'
 
 
 def moved(x: float, y: float, marks: Iterable[str]) -> str:
-    """The marks, moved to the right and down."""
+    """Translate marks to the right and down."""
     return "\n".join((f'<g transform="translate({number(x)} {number(y)})">', *marks, "</g>"))
 
 
 def explained(drawing: Drawing, *entries: tuple[str, str], left: float = 0) -> Drawing:
     """Return the drawing with a legend below: titles in a row, each behind its mark.
 
-    A mark is made of SVG elements that take the space from (0, -10) to (14, 2).
+    A mark consists of SVG elements inside the rectangle from (0, -10) to (14, 2).
     """
     legend: list[str] = []
     x = 0.0
