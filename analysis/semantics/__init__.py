@@ -1,1 +1,1 @@
-"""ONE table: what each instruction does to registers, flags and memory."""
+"""Instruction semantics: one table of the effects of each instruction on registers, flags and memory."""

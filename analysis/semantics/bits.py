@@ -1,4 +1,4 @@
-"""What shifts, rotates, bit tests and counts, BMI1 and BMI2 do."""
+"""Semantics of shifts, rotates, bit tests, bit counts, BMI1 and BMI2."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -21,12 +21,12 @@ from setwise.analysis.semantics.state import Execution, Flag
 
 
 def and_not(d: Domain, a: Bits, b: Bits, width: int) -> Bits:
-    """The bits of `a` that are not in `b`."""
+    """Return a & ~b."""
     return d.and_(a, d.not_(b, width), width)
 
 
 def rotate_left(d: Domain, a: Bits, count: Bits, width: int) -> Bits:
-    """A rotate to the left; the count is below the width, a power of two, and has its width."""
+    """Return a value rotated to the left; the count is below the width, a power of two, and is `width` bits wide."""
     if isinstance(count, int) and not count:
         return a
     back = d.and_(d.sub(0, count, width), width - 1, width)
@@ -34,7 +34,7 @@ def rotate_left(d: Domain, a: Bits, count: Bits, width: int) -> Bits:
 
 
 def population(d: Domain, a: Bits, width: int) -> Bits:
-    """How many bits are set, `width` bits wide; halves are added up."""
+    """Return the number of set bits as a value of `width` bits, by adding neighbouring fields."""
     if isinstance(a, int):
         return a.bit_count()
     field = 1
@@ -46,13 +46,13 @@ def population(d: Domain, a: Bits, width: int) -> Bits:
 
 
 def trailing_zeros(d: Domain, a: Bits, width: int) -> Bits:
-    """How many bits are 0 below the lowest that is 1; the width where there is none."""
+    """Return the number of zeros below the lowest set bit, or the width if no bit is set."""
     below = d.and_(d.not_(a, width), d.sub(a, 1, width), width)
     return population(d, below, width)
 
 
 def leading_zeros(d: Domain, a: Bits, width: int) -> Bits:
-    """How many bits are 0 above the highest that is 1; the width where there is none."""
+    """Return the number of zeros above the highest set bit, or the width if no bit is set."""
     distance = 1
     while distance < width:
         a = d.or_(a, d.shr(a, distance, width), width)
@@ -61,20 +61,20 @@ def leading_zeros(d: Domain, a: Bits, width: int) -> Bits:
 
 
 def _count(x: Execution, width: int) -> Bits:
-    """The shift's count, masked as the CPU does, `width` bits wide."""
+    """Return the shift count, masked to 5 bits (6 for 64-bit operands), as a value of `width` bits."""
     value = x.get(1, 8) if x.count > 1 else 1
     return x.domain.and_(extend(x, value, 8, width) if width > 8 else value, 63 if width == 64 else 31, width)
 
 
 def _if_counted(x: Execution, count: Bits, width: int, flags: Mapping[str, Flag | None]) -> None:
-    """Sets the flags of a shift or rotate: by a count of 0 they all stay."""
+    """Set the flags of a shift or rotate, unless the count is 0, which changes no flag."""
     if isinstance(count, int):
         if count:
             x.set_flags(flags)
         return
     stays = is_zero(x, count, width)
     for name, new in flags.items():
-        # At once, for a flag that waits for the one before it makes a chain as long as the code.
+        # Computed now: a lazy flag that depends on the previous flag makes a chain as long as the code.
         value = x.domain.ite(stays, x.flag(name), x.domain.undefined(0, 1) if new is None else new(), 1)
         x.set_flags({name: partial(_same, value)})
 
@@ -88,7 +88,7 @@ def _only_by_one(count: Bits, flag: Flag) -> Flag | None:
 
 
 def _carried(count: Bits, width: int, carry: Flag) -> Flag | None:
-    """The bit that shl and shr push out last: undefined where the count may be the width or more."""
+    """Return the carry of shl and shr, the last bit shifted out, or None where the count may be the width or more."""
     return carry if width >= 32 or (isinstance(count, int) and count < width) else None
 
 
@@ -99,7 +99,7 @@ def _shl(x: Execution) -> None:
     x.put(0, result)
 
     def carry() -> Bits:
-        # One bit more above: what was shifted out last is there.
+        # With an extra bit above, which receives the last bit shifted out.
         wide = d.shl(extend(x, a, width, width + 1), extend(x, count, width, width + 1), width + 1)
         return bit(x, wide, width, width + 1)
 
@@ -116,7 +116,7 @@ def _shift_right(arithmetic: bool, x: Execution) -> None:
     x.put(0, result)
 
     def carry() -> Bits:
-        # One bit more below: what was shifted out last is there.
+        # With an extra bit below, which receives the last bit shifted out.
         wide = shift(d.concat(a, 0, width, 1), extend(x, count, width, width + 1), width + 1)
         return bit(x, wide, 0, width + 1)
 
@@ -147,7 +147,7 @@ def _double_shift(left: bool, x: Execution) -> None:
     if width < 32:
         raise x.unknown("this width")
     count = d.and_(extend(x, x.get(2, 8), 8, width), width - 1, width)
-    # One bit more, above or below: what was shifted out last stays there.
+    # With an extra bit above or below, which receives the last bit shifted out.
     wide_count = extend(x, count, width, 2 * width + 1)
     if left:
         wide = d.shl(extend(x, d.concat(a, b, width, width), 2 * width, 2 * width + 1), wide_count, 2 * width + 1)
@@ -168,7 +168,7 @@ def _bit_test(change: BinaryOperation | None, x: Execution) -> None:
     place, value = d.and_(x.get(1, width), width - 1, width), x.get(0)
     if change is not None:
         x.put(0, change(d, value, d.shl(1, place, width), width))
-    # ZF stays in Intel's manual from 2024 on; in earlier ones and in AMD's it is undefined.
+    # Intel's manual from 2024 on preserves ZF; AMD's leaves it undefined.
     x.set_flags({**UNDEFINED, "cf": lambda: bit(x, d.shr(value, place, width), 0, width)})
 
 
@@ -181,7 +181,7 @@ def _scan(reverse: bool, x: Execution) -> None:
     target = x.instruction.operands[0]
     if width < 32 or not isinstance(target, Reg):
         raise x.unknown("this width")
-    # Of nothing the result is undefined by the book; CPUs leave the register as it is, of 32 bits some clear the rest.
+    # For a zero source the manuals leave the result undefined. CPUs keep the register; some clear its upper half.
     old, above = x.register(target.full), 64 - width
     rest = d.undefined(d.extract(old, width, above, 64), above) if above else 0
     kept = d.concat(rest, d.extract(old, 0, width, 64), above, width)
@@ -209,7 +209,7 @@ def _andn(x: Execution) -> None:
 
 
 def _lowest_bit(operation: BinaryOperation, of_none: int, x: Execution) -> None:
-    """blsr, blsi and blsmsk, of a value and what is one less; CF is `of_none` where there is no bit."""
+    """Execute blsr, blsi or blsmsk on a value and the value minus one; `of_none` is CF for the value 0."""
     width, d, a = x.width(), x.domain, x.get(1)
     result = operation(d, a, d.sub(a, 1, width), width)
 
@@ -250,7 +250,7 @@ def _mulx(x: Execution) -> None:
     width, d = x.width(), x.domain
     factor = extend(x, d.extract(x.register("rdx"), 0, width, 64), width, 2 * width)
     whole = d.mul(factor, extend(x, x.get(2), width, 2 * width), 2 * width)
-    # Where both name one register it gets the high half.
+    # If both destinations are one register, it gets the high half.
     x.put(1, d.extract(whole, 0, width, 2 * width))
     x.put(0, d.extract(whole, width, width, 2 * width))
 

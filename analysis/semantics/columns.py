@@ -1,4 +1,4 @@
-"""What specifications compute with when they are run on many cases at once. Needs NumPy."""
+"""The domain of NumPy columns, for specifications over many cases at once. Needs NumPy."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -9,7 +9,7 @@ from setwise.analysis.semantics.domains import Bits, Domain
 
 
 class Columns(Domain):
-    """The domain of NumPy's arrays of uint64; whatever is the same in all rows is an integer.
+    """The domain of uint64 arrays; a value that is the same in all rows may be an integer.
 
     >>> Columns().shl(np.array([1, 3], np.uint64), 63, 64).tolist() == [1 << 63, 1 << 63]
     True
@@ -17,7 +17,7 @@ class Columns(Domain):
 
     def _term(self, kind: str, *operands: tuple[Bits, int], indices: tuple[int, ...] = ()) -> Bits:
         a, b = (np.uint64(value) if isinstance(value, int) else value for value, _ in operands)
-        if kind == "BV_CONCAT":  # a comparison's one bit becomes a word
+        if kind == "BV_CONCAT":  # used only to extend one-bit truth values
             return a << np.uint64(operands[1][1]) | b
         return _OF_COLUMNS[kind](a, b).astype(np.uint64)
 

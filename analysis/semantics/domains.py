@@ -1,7 +1,7 @@
-"""What the semantics compute with: bit-vectors as Python integers, or as terms of a solver.
+"""Domains of values for the semantics: bit-vectors as Python integers, or as terms of a solver.
 
-A value of a domain is a vector of bits whose width the caller knows; values of one bit are truth values. In both
-domains a value that is fully known is a plain Python integer below 2 to the power of its width.
+The caller knows the width of a value; a one-bit value is a truth value. In both domains a constant is a plain Python
+integer below 2 to the power of its width.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _KNOWN: Mapping[str, Callable[[int, int, int], int]] = {
 
 
 def _operation(kind: str) -> Callable[[Domain, Bits, Bits, int], Bits]:
-    """Return the method of that kind: two integers are computed with at once, anything else makes a term."""
+    """Return the method for a kind of operation: it folds constants, and makes a term otherwise."""
     known = _KNOWN[kind]
 
     def operation(domain: Domain, a: Bits, b: Bits, width: int) -> Bits:
@@ -47,48 +47,48 @@ def _operation(kind: str) -> Callable[[Domain, Bits, Bits, int], Bits]:
 
 
 class Domain:
-    """Operations on values; `width` is that of the operands and, for arithmetic, of the result.
+    """The operations on values; `width` is the width of the operands and, for arithmetic, of the result.
 
-    Shifts by the width or more shift everything out. Comparisons give one bit. What is known is computed here; what is
-    not is made of terms by the domains that have some.
+    A shift by the width or more shifts everything out. Comparisons give one bit. Constants are folded here; a subclass
+    makes terms of all other operations.
     """
 
     branched = False
-    """Whether a specification asked for the value of what is not known, which `Word` notes here."""
+    """True if a specification asked for the value of a non-constant; `Word` sets it."""
 
     and_ = _operation("BV_AND")
-    """Bitwise and."""
+    """The bitwise and."""
     or_ = _operation("BV_OR")
-    """Bitwise or."""
+    """The bitwise or."""
     xor = _operation("BV_XOR")
-    """Bitwise exclusive or."""
+    """The bitwise exclusive or."""
     add = _operation("BV_ADD")
-    """Sum modulo 2 to the width."""
+    """The sum modulo 2**width."""
     sub = _operation("BV_SUB")
-    """Difference modulo 2 to the width."""
+    """The difference modulo 2**width."""
     mul = _operation("BV_MUL")
-    """Product modulo 2 to the width."""
+    """The product modulo 2**width."""
     shl = _operation("BV_SHL")
-    """Shift to the left; the count has the same width."""
+    """The shift to the left; the count has the same width."""
     shr = _operation("BV_SHR")
-    """Shift to the right, zeros coming in; the count has the same width."""
+    """The logical shift to the right; the count has the same width."""
     sar = _operation("BV_ASHR")
-    """Shift to the right, copies of the highest bit coming in; the count has the same width."""
+    """The arithmetic shift to the right; the count has the same width."""
     eq = _operation("BV_COMP")
-    """1 where both are equal."""
+    """The equality of two values: 1 if they are equal, else 0."""
     ult = _operation("BV_ULT")
-    """1 where `a` is below `b`, unsigned."""
+    """The unsigned comparison: 1 if `a` is below `b`, else 0."""
 
     def not_(self, a: Bits, width: int) -> Bits:
-        """Bitwise complement."""
+        """Return the bitwise complement."""
         return self.xor(a, _ones(width), width)
 
     def ne(self, a: Bits, b: Bits, width: int) -> Bits:
-        """1 where they differ."""
+        """Return 1 if the values differ, else 0."""
         return self.not_(self.eq(a, b, width), 1)
 
     def extract(self, a: Bits, low: int, width: int, of: int) -> Bits:
-        """The `width` bits from bit `low` upwards of a value that is `of` bits wide; no bits are 0."""
+        """Return `width` bits from bit `low` upwards of a value that is `of` bits wide; for width 0 return 0."""
         if isinstance(a, int):
             return a >> low & _ones(width)
         if width in (0, of):
@@ -96,7 +96,7 @@ class Domain:
         return self._term("BV_EXTRACT", (a, of), indices=(low + width - 1, low))
 
     def concat(self, high: Bits, low: Bits, high_width: int, low_width: int) -> Bits:
-        """`high` and `low` as one value."""
+        """Return the concatenation of `high` and `low`."""
         if isinstance(high, int) and isinstance(low, int):
             return high << low_width | low
         if high_width == 0 or low_width == 0:
@@ -104,22 +104,22 @@ class Domain:
         return self._term("BV_CONCAT", (high, high_width), (low, low_width))
 
     def ite(self, condition: Bits, a: Bits, b: Bits, width: int) -> Bits:
-        """`a` where the condition is 1, else `b`."""
+        """Return `a` if the condition is 1, else `b`."""
         if isinstance(condition, int):
             return a if condition else b
         return a if identical(a, b) else self._term("ITE", (condition, 1), (a, width), (b, width))
 
     def undefined(self, usual: Bits, width: int) -> Bits:
-        """What no manual promises; where all values are known, what processors usually leave."""
+        """Return a value for an architecturally undefined result: `usual`, the common result of processors."""
         return usual
 
     def _term(self, kind: str, *operands: tuple[Bits, int], indices: tuple[int, ...] = ()) -> Bits:
-        """What is not known, of the kind that bitwuzla calls so; operands are values with their widths."""
-        raise TypeError(f"{kind} of what is no number: {operands}")
+        """Make the term of an operation, named as in bitwuzla; an operand is a value and its width."""
+        raise TypeError(f"{kind} of a value that is no integer: {operands}")
 
 
 class Integers(Domain):
-    """The domain of known values.
+    """The domain of constants.
 
     >>> Integers().sub(3, 5, 8), Integers().sar(0x80, 3, 8), Integers().extract(0xABCD, 4, 8, 16) == 0xBC
     (254, 240, True)
@@ -127,10 +127,10 @@ class Integers(Domain):
 
 
 class BitVectors(Domain):
-    """The domain of bitwuzla's terms; whatever is known stays an integer.
+    """The domain of bitwuzla's terms; a constant remains an integer.
 
-    Raises ModuleNotFoundError where bitwuzla is not installed. `terms` is the term manager, `bitwuzla` the module,
-    `built` the bits of operations that were made so far.
+    `terms` is the term manager, `bitwuzla` the module, `built` the total width of the operations made so far. Raises
+    ModuleNotFoundError if bitwuzla is not installed.
     """
 
     def __init__(self) -> None:
@@ -147,28 +147,28 @@ class BitVectors(Domain):
         self._one = self.term(1, 1)
 
     def variable(self, name: str, width: int) -> Bits:
-        """A new unknown; where others have that name, a number behind it tells them apart."""
-        name = re.sub(r"[^ -~]|[|\\]", "_", name)  # these no symbol of SMT-LIB has
+        """Return a new variable; a number is appended to a name that is already used."""
+        name = re.sub(r"[^ -~]|[|\\]", "_", name)  # characters that SMT-LIB forbids in symbols
         self._named[name] += 1
         number = self._named[name]
         return self.terms.mk_const(self.terms.mk_bv_sort(width), name if number == 1 else f"{name}'{number}")
 
     def undefined(self, usual: Bits, width: int) -> Bits:
-        """A new unknown."""
+        """Return a new variable, which may have any value."""
         return self.variable("undefined", width)
 
     def term(self, a: Bits, width: int) -> Any:
-        """The value as a term, also where it is known."""
+        """Return the value as a term, constants included."""
         if not isinstance(a, int):
             return a
         known = self._numbers.get((a, width))
         if known is None:
-            # In hexadecimal: of a Python integer bitwuzla 0.9.1 makes it with instructions that Haswell has not.
+            # In hexadecimal: for a Python integer bitwuzla 0.9.1 executes instructions that Haswell lacks.
             known = self._numbers[a, width] = self.terms.mk_bv_value(self.terms.mk_bv_sort(width), f"{a:x}", 16)
         return known
 
     def weight(self, term: Any) -> int:
-        """Return how many bits an operation has as gates: of a product or a shift by an unknown more than its width."""
+        """Estimate an operation's gates: its width, times a factor for products, shifts and sums; 0 for mere wiring."""
         kinds, sort = self._kind, term.sort()
         if not sort.is_bv() or not term.children() or term.kind() in (kinds.BV_EXTRACT, kinds.BV_CONCAT, kinds.BV_NOT):
             return 0
@@ -177,7 +177,7 @@ class BitVectors(Domain):
         return width * times.get(term.kind(), 1)
 
     def is_true(self, condition: Bits) -> Any:
-        """A value of one bit as a term of sort Bool, as a solver asserts them."""
+        """Return a one-bit value as a term of sort Bool, which a solver can assert."""
         return self.terms.mk_term(self._kind.EQUAL, [self.term(condition, 1), self._one])
 
     def _term(self, kind: str, *operands: tuple[Bits, int], indices: tuple[int, ...] = ()) -> Bits:
@@ -194,7 +194,7 @@ class BitVectors(Domain):
         return self.terms.mk_term(self._kind.ITE, [term, self._one, self.term(0, 1)]) if kind == "BV_ULT" else term
 
     def _simpler(self, kind: str, a: Bits, b: Bits, width: int) -> Bits | None:
-        """The same said by less than a term of that kind, where one operand is known or both are one."""
+        """Return a simpler equal value if one operand is a constant or both are identical, else None."""
         if isinstance(b, int) and kind in ("BV_SHL", "BV_SHR"):
             left, zeros = max(0, width - b), min(b, width)
             if kind == "BV_SHL":
@@ -217,10 +217,10 @@ class BitVectors(Domain):
 
 @cache
 def _term_manager(bitwuzla: Any) -> Any:
-    """Make the one manager of this process.
+    """Return the one term manager of this process.
 
     Terms must not outlive their manager, and the garbage collector clears both in any order. So the manager is never
-    freed; it frees a term when nothing refers to that any more.
+    freed; it frees a term without references.
     """
     terms = bitwuzla.TermManager()
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(terms))
@@ -228,7 +228,7 @@ def _term_manager(bitwuzla: Any) -> Any:
 
 
 def identical(a: Bits, b: Bits) -> bool:
-    """Whether both are the same number or the same term; two terms may be equal all the same."""
+    """Return whether both are the same integer or the same term; different terms may still be equal."""
     return a is b or (type(a) is type(b) and bool(a == b))
 
 

@@ -1,4 +1,4 @@
-"""What instructions on general registers do."""
+"""Semantics of instructions on general registers."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -114,7 +114,7 @@ def _not(x: Execution) -> None:
 
 
 def _sum(x: Execution, subtract: bool, a: Bits, b: Bits, carry: Bits = 0) -> Bits:
-    """a + b + carry, or a - b - carry, its flags set."""
+    """Return a + b + carry, or a - b - carry, and set the flags."""
     d, width = x.domain, x.width()
     combine = d.sub if subtract else d.add
     result = combine(combine(a, b, width), extend(x, carry, 1, width), width)
@@ -194,7 +194,7 @@ def _setcc(condition: str, x: Execution) -> None:
 
 def _cmovcc(condition: str, x: Execution) -> None:
     width = x.width()
-    # The source is read, and a register of 32 bits is extended, whatever the condition is.
+    # The source is read and a 32-bit register is zero-extended under either condition.
     x.put(0, x.domain.ite(CONDITIONS[condition](x), x.get(1), x.get(0), width))
 
 
@@ -230,7 +230,7 @@ def _ret(x: Execution) -> Goto:
 
 
 def nothing(x: Execution) -> None:
-    """Changes no register, flag or memory."""
+    """Change no register, flag or memory."""
 
 
 def _set_carry(value: int, x: Execution) -> None:

@@ -1,4 +1,4 @@
-"""What vector instructions do that carry lanes: moves, broadcasts, inserts, blends, other widths, other files."""
+"""Semantics of vector moves, broadcasts, inserts, extracts, blends and width conversions, and of mask moves."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -14,13 +14,13 @@ from setwise.analysis.semantics.vector import WIDTHS, of_each_width, with_twins
 
 
 def _move(width: int, x: Execution) -> None:
-    """All of a register or of memory; the width tells on masks only."""
+    """Move a whole register or memory operand; the element width matters only under a mask."""
     bits = x.width(0)
     x.put_elements(x.elements(1, width, bits, masked=True), width)
 
 
 def _move_low(width: int, x: Execution) -> None:
-    """movd and movq: the lowest element, from or to any file; what lies above in 128 bits is cleared."""
+    """Execute movd or movq: move one element between any register files or memory, and clear the rest of a vector."""
     value = x.elements(1, width, width)[0] if x.file(1) == "vector" else x.get(1, width)
     if x.file(0) == "vector":
         x.put_elements([extend(x, value, width, 64), 0], 64)
@@ -29,7 +29,7 @@ def _move_low(width: int, x: Execution) -> None:
 
 
 def _move_scalar(x: Execution) -> None:
-    """movsd: one element between memory and the lowest lane, or the lowest lane from another register."""
+    """Execute movsd: move one element between memory and the lowest lane, or replace the lowest lane of a register."""
     if x.instruction.mask or "vector" not in (x.file(0), x.file(1)):
         raise x.unknown()  # masked, or the string instruction of that name
     if x.is_memory(0):
@@ -41,7 +41,7 @@ def _move_scalar(x: Execution) -> None:
 
 
 def _move_half(high: int, x: Execution) -> None:
-    """movlps and movhps: one half of 128 bits to or from memory."""
+    """Execute movlps or movhps: move one half of 128 bits from or to memory."""
     if x.is_memory(0):
         x.put(0, x.elements(1, 64)[high])
         return
@@ -51,13 +51,13 @@ def _move_half(high: int, x: Execution) -> None:
 
 
 def _move_across(upwards: bool, x: Execution) -> None:
-    """movlhps and movhlps: one half from the other half of another register."""
+    """Execute movlhps or movhlps: move one half to the other half of another register."""
     first, second = x.sources(64, 2)
     x.put_elements([first[0], second[0]] if upwards else [second[1], first[1]], 64)
 
 
 def _move_mask(width: int, x: Execution) -> None:
-    """kmov, between masks, general registers and memory."""
+    """Execute kmov between mask registers, general registers and memory."""
     x.put(0, extend(x, x.get(1, width), width, x.width(0)))
 
 
@@ -77,13 +77,13 @@ def _broadcast(chunk: int, width: int, x: Execution) -> None:
 
 
 def _duplicate_low(x: Execution) -> None:
-    """movddup: the even lanes twice; of 128 bits in memory only the lower half is read."""
+    """Execute movddup: duplicate the even lanes; a 128-bit form reads only 64 bits of memory."""
     lanes = x.elements(1, 64, 64 if x.width() == 128 else x.width())
     x.put_elements([lane for lane in lanes[::2] for _ in range(2)], 64)
 
 
 def _part(x: Execution, elements: Sequence[Bits], chunk: int, width: int) -> slice:
-    """The places of the part of so many bits that the immediate chooses."""
+    """Return the elements of the `chunk` bits that the immediate selects, as a slice."""
     each = chunk // width
     start = x.immediate() % (len(elements) // each) * each
     return slice(start, start + each)
@@ -126,11 +126,11 @@ def _blend_by_mask(width: int, x: Execution) -> None:
     other = [0] * len(first) if x.instruction.zeroing else first
     triples = zip(bits, second, other, strict=True)
     blended = [x.domain.ite(chosen, a, b, width) for chosen, a, b in triples]
-    x.put_elements(blended, width, masked=False)  # the mask has done its work
+    x.put_elements(blended, width, masked=False)  # the mask was the selector
 
 
 def _blend_by_sign(width: int, x: Execution) -> None:
-    """By the elements' highest bits in the fourth operand; legacy SSE takes xmm0 for that."""
+    """Select by the sign bit of each element of the fourth operand, or of xmm0 in legacy SSE."""
     first = 1 if x.count > 3 else 0
     implicit = Reg("xmm0", 128, "vector", "zmm0")
     control = x.elements(3, width) if x.count > 3 else x.split(x.lanes(implicit)[:2], width)
@@ -152,7 +152,7 @@ def _truncate(wide: int, narrow: int, x: Execution) -> None:
 
 
 def _signs(width: int, x: Execution) -> None:
-    """pmovmskb and its like: the highest bit of each element into a general register, or a mask register."""
+    """Execute pmovmskb and similar: collect the sign bits of the elements in a general or mask register."""
     bits = [bit(x, element, width - 1, width) for element in x.elements(1, width)]
     x.put(0, extend(x, concat_bits(x, bits), len(bits), x.width(0)))
 
@@ -163,7 +163,7 @@ def _mask_to_lanes(width: int, x: Execution) -> None:
 
 
 def _chunked() -> dict[str, Meaning]:
-    """Broadcasts, extracts and inserts of 128 and 256 bits, by the width that their masks tell."""
+    """Return broadcasts, extracts and inserts of 128 and 256 bits, with the element width of their masks."""
     table: dict[str, Meaning] = {}
     for letter in "if":
         for name, chunk, width in (

@@ -1,4 +1,4 @@
-"""What the entries of the table of semantics share: bits, extensions, conditions and the flags of a result."""
+"""Helpers of the semantics table: bits, extensions, conditions and result flags."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -11,7 +11,7 @@ Condition = Callable[[Execution], Bits]
 BinaryOperation = Callable[[Domain, Bits, Bits, int], Bits]
 
 UNDEFINED: Mapping[str, Flag | None] = dict.fromkeys(("cf", "of", "sf", "zf", "pf", "af"))
-"""No flag is known."""
+"""All status flags, each undefined."""
 
 
 def _below_or_equal(x: Execution) -> Bits:
@@ -30,7 +30,7 @@ def _opposite(condition: Condition, x: Execution) -> Bits:
     return x.domain.not_(condition(x), 1)
 
 
-# A condition's name, that of its opposite, and when it holds.
+# The suffix of a condition, the suffix of its opposite, and the condition.
 _CONDITIONS: Sequence[tuple[str, str, Condition]] = (
     ("o", "no", lambda x: x.flag("of")),
     ("b", "ae", lambda x: x.flag("cf")),
@@ -48,17 +48,17 @@ CONDITIONS: Mapping[str, Condition] = {
 
 
 def bit(x: Execution, a: Bits, place: int, width: int) -> Bits:
-    """One bit of a value."""
+    """Return one bit of a value."""
     return x.domain.extract(a, place, 1, width)
 
 
 def extend(x: Execution, a: Bits, width: int, to: int) -> Bits:
-    """The value with zeros above."""
+    """Return the value zero-extended from `width` to `to` bits."""
     return a if to == width else x.domain.concat(0, a, to - width, width)
 
 
 def sign_extend(x: Execution, a: Bits, width: int, to: int) -> Bits:
-    """The value with copies of its highest bit above."""
+    """Return the value sign-extended from `width` to `to` bits."""
     if to == width:
         return a
     above = x.domain.ite(bit(x, a, width - 1, width), (1 << (to - width)) - 1, 0, to - width)
@@ -66,7 +66,7 @@ def sign_extend(x: Execution, a: Bits, width: int, to: int) -> Bits:
 
 
 def concat_bits(x: Execution, bits: Sequence[Bits]) -> Bits:
-    """These bits as one value, the lowest first."""
+    """Return the concatenation of bits, the lowest first."""
     result = bits[0]
     for place, higher in enumerate(bits[1:], 1):
         result = x.domain.concat(higher, result, 1, place)
@@ -74,17 +74,17 @@ def concat_bits(x: Execution, bits: Sequence[Bits]) -> Bits:
 
 
 def is_zero(x: Execution, a: Bits, width: int) -> Bits:
-    """1 where all bits are 0."""
+    """Return 1 if the value is 0, else 0."""
     return x.domain.eq(a, 0, width)
 
 
 def zero() -> Bits:
-    """A cleared flag."""
+    """Return 0, for a cleared flag."""
     return 0
 
 
 def result_flags(x: Execution, result: Bits, width: int) -> dict[str, Flag | None]:
-    """ZF, SF and PF as a result leaves them."""
+    """Return ZF, SF and PF of a result."""
 
     def parity() -> Bits:
         odd: Bits = 1
@@ -100,6 +100,6 @@ def result_flags(x: Execution, result: Bits, width: int) -> dict[str, Flag | Non
 
 
 def put_result(x: Execution, result: Bits, width: int, **flags: Flag | None) -> None:
-    """Writes the result, and sets the flags that tell of it and these."""
+    """Write the result to the first operand, and set ZF, SF, PF and the given flags."""
     x.put(0, result)
     x.set_flags({**result_flags(x, result, width), **flags})

@@ -1,4 +1,4 @@
-"""What vector instructions do that give each place another place's element: shuffles, packs, unpacks, permutes."""
+"""Semantics of vector permutations: shuffles, packs, unpacks, permutes and alignments."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -10,7 +10,7 @@ from setwise.analysis.semantics.vector import of_each_width, with_twins
 
 
 def pick(x: Execution, elements: Sequence[Bits], index: Bits, bits: int, width: int) -> Bits:
-    """The element of that index; the index has as many bits as the number of elements needs."""
+    """Return the element at an index, which has just as many bits as the number of elements requires."""
     if isinstance(index, int):
         return elements[index]
     half = len(elements) // 2
@@ -22,13 +22,13 @@ def pick(x: Execution, elements: Sequence[Bits], index: Bits, bits: int, width: 
 
 
 def _indexed(x: Execution, elements: Sequence[Bits], index: Bits, width: int) -> Bits:
-    """The element by the lowest bits of an index that is `width` bits wide."""
+    """Return the element at the lowest bits of an index that is `width` bits wide."""
     bits = (len(elements) - 1).bit_length()
     return pick(x, elements, x.domain.extract(index, 0, bits, width), bits, width)
 
 
 def _put_chosen(x: Execution, width: int, chosen: Sequence[int], group: int = 128) -> None:
-    """The source's elements by their places within each group of bits."""
+    """Permute the source's elements within each group of `group` bits, in the same order for all groups."""
     (elements,), each = x.sources(width, 1), group // width
     x.put_elements([elements[at + place] for at in range(0, len(elements), each) for place in chosen], width)
 
@@ -38,7 +38,7 @@ def _fours(immediate: int) -> list[int]:
 
 
 def _shuffle(width: int, group: int, x: Execution) -> None:
-    """pshufd and vpermq by an immediate: each of four by two bits."""
+    """Execute pshufd, or vpermq with an immediate: two bits of it select each of four elements."""
     _put_chosen(x, width, _fours(x.immediate()), group)
 
 
@@ -49,7 +49,7 @@ def _shuffle_words(high: bool, x: Execution) -> None:
 
 
 def _shuffle_two(width: int, x: Execution) -> None:
-    """shufps and shufpd: the lower half of each 128 bits from one source, the upper from the other."""
+    """Execute shufps or shufpd: the lower half of each 128 bits is from one source, the upper half from the other."""
     (first, second), immediate, each = x.sources(width, 2), x.immediate(), 128 // width
     moved = []
     for place in range(len(first)):
@@ -76,7 +76,7 @@ def _unpack(high: bool, width: int, x: Execution) -> None:
 
 
 def _saturated(is_signed: bool, x: Execution, a: Bits, wide: int) -> Bits:
-    """The nearest value of half the width to a signed one."""
+    """Return a signed value saturated to half its width, signed or unsigned."""
     d, width = x.domain, wide // 2
     low, sign = d.extract(a, 0, width, wide), bit(x, a, wide - 1, wide)
     if not is_signed:
@@ -88,14 +88,14 @@ def _saturated(is_signed: bool, x: Execution, a: Bits, wide: int) -> Bits:
 
 
 def _pack(is_signed: bool, width: int, x: Execution) -> None:
-    """In each 128 bits one source's elements below the other's, all half as wide and saturated."""
+    """Saturate to half the width: in each 128 bits, the elements of one source below those of the other."""
     (a, b), each = x.sources(width, 2), 128 // width
     chosen = [element for at in range(0, len(a), each) for element in (*a[at : at + each], *b[at : at + each])]
     x.put_elements([_saturated(is_signed, x, element, width) for element in chosen], width // 2)
 
 
 def _put_windows(x: Execution, high: list[Bits], low: list[Bits], start: int, width: int, group: int) -> None:
-    """In each group of bits the elements from `start` on, where those of `high` stand above those of `low`."""
+    """Write, for each group of bits, the elements of the concatenation high:low from element `start` on."""
     each, windows = group // width, list[Bits]()
     for at in range(0, len(low), each):
         both = low[at : at + each] + high[at : at + each] + [0] * each
@@ -109,7 +109,7 @@ def _align_bytes(x: Execution) -> None:
 
 
 def _shift_bytes(left: bool, x: Execution) -> None:
-    """psrldq and pslldq: within each 128 bits."""
+    """Execute psrldq or pslldq: shift bytes within each 128 bits."""
     (elements,), count = x.sources(8, 1), min(x.immediate() & 0xFF, 16)
     zeros: list[Bits] = [0] * len(elements)
     high, low = (elements, zeros) if left else (zeros, elements)
@@ -122,7 +122,7 @@ def _align(width: int, x: Execution) -> None:
 
 
 def _permute(width: int, x: Execution) -> None:
-    """vpermq and its like: by an immediate within 256 bits, or each by its own index into all."""
+    """Execute vpermq and similar: by an immediate within 256 bits, or by an index for each element."""
     if x.file(2) == "immediate":
         _shuffle(width, 256, x)
         return
@@ -131,14 +131,14 @@ def _permute(width: int, x: Execution) -> None:
 
 
 def _permute_two(index_first: bool, width: int, x: Execution) -> None:
-    """vpermi2 and vpermt2: the index in the first operand, or in the second."""
+    """Execute vpermi2 or vpermt2: permute two sources by indices in the first or the second operand."""
     first, second, last = x.sources(width, 3)
     indices, table = (first, second + last) if index_first else (second, first + last)
     x.put_elements([_indexed(x, table, index, width) for index in indices], width)
 
 
 def _permute_halves(x: Execution) -> None:
-    """vperm2i128: each half of 256 bits is one of the four halves, or 0."""
+    """Execute vperm2i128: set each half of 256 bits to one of the four source halves or 0."""
     halves, immediate = x.elements(1, 64) + x.elements(2, 64), x.immediate()
     moved: list[Bits] = []
     for field in (immediate & 15, immediate >> 4 & 15):
@@ -147,7 +147,7 @@ def _permute_halves(x: Execution) -> None:
 
 
 def _shuffle_chunks(width: int, x: Execution) -> None:
-    """vshufi64x2 and its like: 128 bits at a time, the lower half of the result from one source."""
+    """Execute vshufi64x2 and similar: select 128-bit chunks, the lower half of the result from one source."""
     (first, second), immediate, each = x.sources(width, 2), x.immediate(), 128 // width
     chunks = len(first) // each
     bits = chunks.bit_length() - 1
@@ -159,7 +159,7 @@ def _shuffle_chunks(width: int, x: Execution) -> None:
 
 
 def _permute_pairs(width: int, x: Execution) -> None:
-    """vpermilps and vpermilpd: within each 128 bits, by an immediate or each by its own index."""
+    """Execute vpermilps or vpermilpd: permute within each 128 bits, by an immediate or by an index for each element."""
     if x.file(2) != "immediate":
         elements, control = x.sources(width, 2)
         each, low = 128 // width, 0 if width == 32 else 1

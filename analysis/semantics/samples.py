@@ -1,4 +1,4 @@
-"""What programs compute with when they are tried on many samples at once: a Python integer holds them side by side."""
+"""The domain of samples: one Python integer holds many samples side by side, for fast trials of programs."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable, Mapping
 from setwise.analysis.semantics.domains import Bits, Domain, Integers
 
 PITCH = 136
-"""Bits from one sample to the next: twice a word, a bit that is carried or shifted out, and whole bytes."""
+"""The bits from one sample to the next: two words and the bits of a carry or shift, in whole bytes."""
 
 BYTES = PITCH // 8
 
 
 class Sampled:
-    """A value for each sample: bits above its width are 0."""
+    """A value for each sample; the bits above its width are 0."""
 
     __slots__ = ("bits",)
 
@@ -22,10 +22,9 @@ class Sampled:
 
 
 class Samples(Domain):
-    """The domain of so many samples; whatever is the same in all is an integer.
+    """The domain of `number` samples; a value that is the same in all samples may be an integer.
 
-    An operation on all samples costs little more than on one: numbers of a few thousand bits are added, shifted and
-    masked as they are.
+    An operation on all samples costs little more than on one, because Python adds, shifts and masks long integers fast.
 
     >>> domain = Samples(2)
     >>> domain.words(domain.shl(domain.of([1, 3]), 63, 64)) == [1 << 63, 1 << 63]
@@ -38,36 +37,36 @@ class Samples(Domain):
         self._repeated: dict[int, int] = {}
 
     def of(self, words: Iterable[int]) -> Sampled:
-        """A value that has these words, one a sample."""
+        """Return the value with these words, one for each sample."""
         return Sampled(int.from_bytes(b"".join(word.to_bytes(BYTES, "little") for word in words), "little"))
 
     def words(self, value: Bits) -> list[int]:
-        """What the value is in each sample."""
+        """Return the words of a value, one for each sample."""
         if isinstance(value, int):
             return [value] * self.number
         whole = value.bits.to_bytes(self.number * BYTES, "little")
         return [int.from_bytes(whole[at : at + BYTES], "little") for at in range(0, len(whole), BYTES)]
 
     def joined(self, values: Iterable[Bits], each: Samples) -> Sampled:
-        """The samples of these values, which are of the domain `each`, one after the other."""
+        """Return the concatenation of these values, which belong to the domain `each`."""
         size = each.number * BYTES
         return Sampled(
             int.from_bytes(b"".join(each.every(value).to_bytes(size, "little") for value in values), "little")
         )
 
     def repeated(self, value: Bits, each: Samples) -> Bits:
-        """The samples of a value of the domain `each` again and again."""
+        """Return the samples of a value of the smaller domain `each`, repeated to the size of this one."""
         if isinstance(value, int):
             return value
         whole = value.bits.to_bytes(each.number * BYTES, "little")
         return Sampled(int.from_bytes(whole * (self.number // each.number), "little"))
 
     def differing(self, value: Bits, other: Bits, width: int = 64) -> int:
-        """The integer in which the lowest bit of a sample's place is 1 where two values differ."""
+        """Return the integer with a 1 in the lowest bit of each sample in which two values differ."""
         return self.every(self.ne(value, other, width))
 
     def every(self, value: Bits) -> int:
-        """The value of all samples as one integer."""
+        """Return the value of all samples as one integer."""
         if not isinstance(value, int):
             bits: int = value.bits
             return bits
@@ -80,7 +79,7 @@ class Samples(Domain):
 
     def _term(self, kind: str, *operands: tuple[Bits, int], indices: tuple[int, ...] = ()) -> Bits:
         if max(width for _, width in operands) >= PITCH:
-            raise TypeError(f"{kind} of values that are too wide to be tried")
+            raise TypeError(f"{kind} of values that are too wide for samples")
         if kind == "BV_EXTRACT":
             high, low = indices
             return Sampled(self.every(operands[0][0]) >> low & self._ones(high - low + 1))
@@ -101,7 +100,7 @@ class Samples(Domain):
         return self.every(a) + self.every(b) & self._ones(width)
 
     def _difference(self, a: Bits, b: Bits, width: int) -> int:
-        """One bit more than the width: it is 1 where nothing was borrowed."""
+        """Return the difference with an extra bit above, which is 1 if nothing was borrowed."""
         return self.every(a) + (self.units << width) - self.every(b)
 
     def _product(self, a: Bits, b: Bits, width: int) -> int:

@@ -1,4 +1,4 @@
-"""The machine's state over a domain of values, and one instruction's view of it."""
+"""The machine state over a domain of values, and the execution of one instruction on it."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -9,55 +9,55 @@ from typing import Protocol
 from setwise.analysis.code.decode import Decoded, Imm, Mem, Reg
 from setwise.analysis.semantics.domains import Bits, Domain
 
-Flag = Callable[[], Bits]  # flags are rarely read: they are computed when they are
+Flag = Callable[[], Bits]  # flags are rarely read, so they are computed lazily
 
 GENERAL = (
     "rax", "rcx", "rdx", "rbx", "rbp", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15",
 )  # fmt: skip
-"""The general registers but rsp."""
+"""The general registers except rsp."""
 MASKS = tuple(f"k{number}" for number in range(8))
 VECTORS = tuple(f"zmm{number}" for number in range(32))
 
 
 class SemanticsError(ValueError):
-    """What the state does not allow: the message names the instruction and says why."""
+    """An operation that the state does not allow; the message names the instruction and the reason."""
 
 
 class UnknownInstructionError(SemanticsError):
-    """An instruction, or a form of one, that has no semantics; the message names it."""
+    """An instruction, or a form of one, without semantics; the message names it."""
 
 
 class BreachError(SemanticsError):
-    """What no routine may do: it faults, touches what is not its own, or depends on what is undefined."""
+    """A violation by the routine: a fault, an access outside its memory, or a use of an undefined value."""
 
 
 def complaint(instruction: Decoded, what: str) -> str:
-    """A line that says what is wrong with an instruction, its place with it."""
+    """Return an error line about an instruction, with its offset."""
     return f"'{instruction.text()}' at offset {instruction.offset:#x} {what}"
 
 
 class AddressSpace(Protocol):
-    """Memory as the semantics see it: little-endian, byte addresses of 64 bits, pieces of 8 to 64 bits."""
+    """The interface of memory: little-endian, 64-bit byte addresses, accesses of 8 to 64 bits."""
 
     def load(self, address: Bits, bits: int, wanted: Bits = 1) -> Bits:
-        """Return what is there; where `wanted`, one bit that is not known to be 0, is 0, nothing is touched."""
+        """Return the value at an address. If the bit `wanted`, which is not the constant 0, is 0, there is no access."""
 
     def store(self, address: Bits, bits: int, value: Bits, wanted: Bits = 1) -> None:
-        """Put it there, where it is wanted."""
+        """Write a value, unless `wanted` is 0."""
 
     def move_stack(self, rsp: Bits) -> None:
-        """Take note that the stack pointer is about to become `rsp`."""
+        """Receive the new stack pointer before it is set."""
         return
 
     def require(self, condition: Bits, what: str) -> None:
-        """Demand that a condition of one bit holds: BreachError, with what the code does otherwise, if it does not."""
+        """Demand that a one-bit condition holds. Raises BreachError with the message `what` if it may not."""
         if not (isinstance(condition, int) and condition):
             raise BreachError(what)
 
 
 @dataclass(frozen=True, slots=True)
 class Goto:
-    """Where an instruction goes: an absolute address of 64 bits, and on which condition of one bit (None: always)."""
+    """A jump: its target, an absolute 64-bit address, and its one-bit condition (None: always)."""
 
     place: Bits
     condition: Bits | None = None
@@ -65,12 +65,11 @@ class Goto:
 
 @dataclass(slots=True)
 class MachineState:
-    """Registers by their full names, flags and memory; the code's first byte lies at address `base`.
+    """Registers by their full names, flags and memory; `base` is the address of the code's first byte.
 
-    `registers` holds general and mask registers, 64 bits each, `vectors` eight lanes of 64 bits each, lowest first.
-    A flag that is missing or None is undefined: some bit, which is fixed when the flag is first read. `targets` are the
-    addresses that rip-relative operands point to, by their instructions' offsets, where their distance from the code is
-    unknown.
+    `registers` holds general and mask registers, 64 bits each, `vectors` eight lanes of 64 bits each, lowest first. A
+    flag that is missing or None is undefined: an arbitrary bit that is fixed at the first read. `targets` maps
+    instruction offsets to the addresses of rip-relative operands whose distance from the code is unknown.
     """
 
     domain: Domain
@@ -82,8 +81,8 @@ class MachineState:
     targets: Mapping[int, Bits] = field(default_factory=dict)
 
 
-# These fault when their memory operand is not aligned to its size; so does every legacy SSE operand of 128 bits
-# except those of the second set.
+# These fault if their memory operand is not aligned to its size. So does every legacy SSE instruction with a 128-bit
+# memory operand, except those of the second set.
 _ALIGNED = frozenset(
     {"vmovdqa", "vmovdqa32", "vmovdqa64", "vmovaps", "vmovapd", "vmovntdqa", "vmovntdq", "vmovntps", "vmovntpd"}
 )
@@ -92,7 +91,7 @@ _UNALIGNED = frozenset({"movdqu", "movups", "movupd", "lddqu"})
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """One instruction at work on a state."""
+    """The execution of one instruction on a state."""
 
     instruction: Decoded
     state: MachineState
@@ -104,49 +103,49 @@ class Execution:
 
     @property
     def count(self) -> int:
-        """How many operands there are."""
+        """The number of operands."""
         return len(self.instruction.operands)
 
     def unknown(self, what: str = "") -> UnknownInstructionError:
-        """The error that this instruction has no semantics, to be raised."""
+        """Return the error for an instruction without semantics."""
         text, offset = self.instruction.text(), self.instruction.offset
         return UnknownInstructionError(f"no semantics for '{text}' at offset {offset:#x}{what and ': ' + what}")
 
     def error(self, what: str) -> SemanticsError:
-        """An error in what this instruction does, to be raised."""
+        """Return an error about this instruction."""
         return SemanticsError(complaint(self.instruction, what))
 
     def breach(self, what: str) -> BreachError:
-        """An error for what this instruction must not do, to be raised."""
+        """Return a breach by this instruction."""
         return BreachError(complaint(self.instruction, what))
 
     # ---- general and mask registers, immediates, memory
 
     def is_memory(self, operand: int) -> bool:
-        """Whether that operand lies in memory."""
+        """Return whether an operand is in memory."""
         return isinstance(self.instruction.operands[operand], Mem)
 
     def file(self, operand: int) -> str:
-        """general, vector, mask, memory or immediate."""
+        """Return the kind of an operand: general, vector, mask, memory or immediate."""
         found = self.instruction.operands[operand]
         return found.file if isinstance(found, Reg) else "memory" if isinstance(found, Mem) else "immediate"
 
     def width(self, operand: int = 0) -> int:
-        """Bits of a register or memory operand."""
+        """Return the width of a register or memory operand in bits."""
         found = self.instruction.operands[operand]
         if isinstance(found, Imm):
             raise self.unknown("an immediate has no width")
         return found.bits
 
     def immediate(self, operand: int = -1) -> int:
-        """The immediate that this operand is."""
+        """Return the value of an immediate operand."""
         found = self.instruction.operands[operand]
         if not isinstance(found, Imm):
             raise self.unknown("this form takes no immediate")
         return found.value
 
     def get(self, operand: int, width: int | None = None) -> Bits:
-        """The lowest `width` bits of an operand; by default all of a register or of what lies in memory."""
+        """Return the lowest `width` bits of an operand that is no vector; by default all of it."""
         found = self.instruction.operands[operand]
         if isinstance(found, Imm):
             return found.value & ((1 << (width or self.width())) - 1)
@@ -156,7 +155,7 @@ class Execution:
         return self.read(found, width)
 
     def put(self, operand: int, value: Bits) -> None:
-        """Writes an operand that is a general register, a mask register or memory, all its width."""
+        """Write a whole operand that is a general register, a mask register or memory."""
         found = self.instruction.operands[operand]
         if isinstance(found, Mem):
             self.store(self.address(found), found.bits, value)
@@ -164,13 +163,13 @@ class Execution:
             self.write(found, value)
 
     def read(self, register: Reg, width: int | None = None) -> Bits:
-        """A general or mask register, or its lowest bits."""
+        """Return a general or mask register, or its lowest bits."""
         if register.file not in ("general", "mask"):
             raise self.unknown(f"register {register.name}")
         return self.domain.extract(self.register(register.full), register.low, width or register.bits, 64)
 
     def write(self, register: Reg, value: Bits) -> None:
-        """Writes a general or mask register: 32 bits clear the upper half, fewer leave the rest alone."""
+        """Write a general or mask register: 32 bits clear the upper half, fewer bits keep the rest."""
         if register.file not in ("general", "mask"):
             raise self.unknown(f"register {register.name}")
         if register.bits == 32:
@@ -184,20 +183,20 @@ class Execution:
         self.set_register(register.full, value)
 
     def set_register(self, full: str, value: Bits) -> None:
-        """Write all 64 bits of a general or mask register; the memory learns of a new stack pointer."""
+        """Write all 64 bits of a general or mask register, and report a new stack pointer to the memory."""
         if full == "rsp":
             with self._located():
                 self.state.memory.move_stack(value)
         self.state.registers[full] = value
 
     def register(self, full: str) -> Bits:
-        """All 64 bits of the register of that full name."""
+        """Return all 64 bits of a register by its full name."""
         if full not in self.state.registers:
             raise self.error(f"reads {full}, which has no value")
         return self.state.registers[full]
 
     def address(self, memory: Mem) -> Bits:
-        """The address of a memory operand."""
+        """Return the address of a memory operand."""
         if memory.segment:
             raise self.unknown(f"segment {memory.segment}")
         if memory.target is not None and self.instruction.offset in self.state.targets:
@@ -215,14 +214,14 @@ class Execution:
         return total
 
     def load(self, address: Bits, bits: int, wanted: Bits = 1) -> Bits:
-        """What lies in memory; where `wanted`, one bit, is 0, nothing is touched, and it is any value."""
+        """Return the value at an address. If the bit `wanted` is 0, there is no access, and the value is arbitrary."""
         if isinstance(wanted, int) and not wanted:
             return 0
         with self._located():
             return self.state.memory.load(address, bits, wanted)
 
     def store(self, address: Bits, bits: int, value: Bits, wanted: Bits = 1) -> None:
-        """Writes memory, where it is wanted."""
+        """Write memory, unless `wanted` is 0."""
         if isinstance(wanted, int) and not wanted:
             return
         with self._located():
@@ -230,7 +229,7 @@ class Execution:
 
     @contextmanager
     def _located(self) -> Iterator[None]:
-        """Name this instruction in the message of an error that the memory raises."""
+        """Add this instruction to the message of an error that the memory raises."""
         try:
             yield
         except SemanticsError as error:
@@ -240,7 +239,7 @@ class Execution:
     # ---- flags
 
     def flag(self, name: str) -> Bits:
-        """The flag as one bit; of an undefined flag some bit, the same whenever it is read again."""
+        """Return a flag as one bit; an undefined flag keeps an arbitrary bit."""
         found = self.state.flags.get(name)
         if found is None:
             bit = self.domain.undefined(0, 1)
@@ -248,15 +247,15 @@ class Execution:
         return found()
 
     def set_flags(self, flags: Mapping[str, Flag | None]) -> None:
-        """Sets these flags; None leaves one undefined."""
+        """Set these flags; None makes a flag undefined."""
         self.state.flags.update(flags)
 
     # ---- vector registers
 
     def elements(self, operand: int, width: int, bits: int | None = None, masked: bool = False) -> list[Bits]:
-        """The elements of a vector operand, lowest first: `bits` in all, by default the operand's own size.
+        """Return the elements of a vector operand, lowest first: `bits` in total, by default the operand's own size.
 
-        A broadcast element is repeated. With `masked`, memory is not touched for an element that the mask leaves out.
+        A broadcast element is repeated. With `masked`, memory is not accessed for an element that the mask excludes.
         """
         found = self.instruction.operands[operand]
         if isinstance(found, Mem):
@@ -267,26 +266,32 @@ class Execution:
         return self.split(self.lanes(found)[: max(1, bits // 64)], width)[: bits // width]
 
     def sources(self, width: int, number: int, masked: bool = False) -> list[list[Bits]]:
-        """The elements of the last `number` vector operands, an immediate behind them apart; `masked` as `elements`."""
+        """Return the elements of the last `number` vector operands before a final immediate.
+
+        `masked` is as in `elements`.
+        """
         end = self.count - (self.file(self.count - 1) == "immediate")
-        bits = self.width(end - number if number > 1 else 0)  # of one source as many as the result has
+        bits = self.width(end - number if number > 1 else 0)  # a single source is as wide as the result
         return [self.elements(place, width, bits, masked) for place in range(end - number, end)]
 
     def lanes(self, register: Reg) -> tuple[Bits, ...]:
-        """The eight lanes of a vector register."""
+        """Return the eight lanes of a vector register."""
         if register.full not in self.state.vectors:
             raise self.error(f"reads {register.name}, which has no value")
         return self.state.vectors[register.full]
 
     def mask_bits(self, number: int) -> list[Bits] | None:
-        """The write mask's bits, one an element; None where all are written."""
+        """Return the write mask's bits, one for each element, or None without a mask."""
         mask = self.instruction.mask
         if mask is None:
             return None
         return [self.domain.extract(self.register(mask.full), place, 1, 64) for place in range(number)]
 
     def put_elements(self, elements: Sequence[Bits], width: int, masked: bool = True) -> None:
-        """Write the first operand, a vector, under the mask; legacy SSE keeps the bits above, VEX and EVEX do not."""
+        """Write the first operand, a vector, under the mask.
+
+        Legacy SSE keeps the bits above a register operand of 128 bits, VEX and EVEX clear them.
+        """
         found = self.instruction.operands[0]
         if isinstance(found, Mem):
             self._store_elements(found, elements, width)
@@ -306,13 +311,13 @@ class Execution:
         self.state.vectors[found.full] = lanes + above[len(lanes) :]
 
     def split(self, lanes: Sequence[Bits], width: int) -> list[Bits]:
-        """Lanes of 64 bits as elements of `width` bits."""
+        """Return 64-bit lanes as elements of `width` bits."""
         if width == 64:
             return list(lanes)
         return [self.domain.extract(lane, low, width, 64) for lane in lanes for low in range(0, 64, width)]
 
     def join(self, elements: Sequence[Bits], width: int) -> list[Bits]:
-        """Elements of `width` bits as lanes of 64 bits."""
+        """Return elements of `width` bits as 64-bit lanes."""
         each = 64 // width
         lanes = []
         for start in range(0, len(elements), each):

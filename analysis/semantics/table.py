@@ -1,4 +1,4 @@
-"""ONE table: what each instruction does to registers, flags and memory, over integers and bit-vectors alike."""
+"""The semantics table: the effects of each instruction on registers, flags and memory, over any domain of values."""
 
 import re
 from collections.abc import Mapping
@@ -18,17 +18,17 @@ TABLE: Mapping[str, Meaning] = {
     **permute.TABLE,
 }
 
-# Where a stack is moved or a place gone to, 16 bits and far places mean other things, on some processors only.
+# 16-bit forms of stack and jump instructions behave differently on some processors.
 _ODD = re.compile(r"(push|pop|call|jmp).*16.*|(push|retn|leave)w.*")
 FOLLOWED = frozenset(name for name, mnemonic in encodings().items() if mnemonic in TABLE and not _ODD.fullmatch(name))
-"""The encodings that have semantics: what co-simulation runs, each with every kind of operand, is just these."""
+"""The encodings that have semantics; co-simulation runs each with every kind of operand."""
 
 
 def execute(instruction: Decoded, state: MachineState) -> Goto | None:
-    """Does to the state what the instruction does; where it branches, says whither.
+    """Apply an instruction's effects to the state, and return its jump, or None if the next instruction follows.
 
-    None means that the next instruction follows. Raises UnknownInstructionError for one that has no semantics, and
-    SemanticsError for one that reads what is undefined or goes where it must not.
+    Raises UnknownInstructionError for an instruction without semantics, and SemanticsError if it reads an undefined
+    value or makes a forbidden access.
     """
     operation = Execution(instruction, state)
     meaning = TABLE.get(instruction.mnemonic)

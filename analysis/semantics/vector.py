@@ -1,4 +1,4 @@
-"""What vector instructions do that keep to their lanes: logic, arithmetic, shifts, comparisons; and mask registers."""
+"""Semantics of lanewise vector instructions (logic, arithmetic, shifts, comparisons), and of mask registers."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial, reduce
@@ -19,24 +19,24 @@ from setwise.analysis.semantics.parts import (
 from setwise.analysis.semantics.state import Execution
 
 WidthMeaning = Callable[[int, Execution], None]
-"""A meaning for elements of so many bits."""
+"""The semantics of an instruction for a given element width."""
 WIDTHS: Mapping[str, int] = {
     **dict.fromkeys(("b", "bw"), 8),
     **dict.fromkeys(("w", "wb", "wd"), 16),
     **dict.fromkeys(("d", "dw", "dq", "ps", "ss"), 32),
     **dict.fromkeys(("q", "qdq", "pd", "sd"), 64),
 }
-"""The endings of names, and the width of elements that they tell."""
+"""The element widths of mnemonic suffixes."""
 
 
 def lanewise(operation: Callable[..., Bits], width: int, x: Execution, number: int = 2) -> None:
-    """What the operation makes of the elements of so many sources, place by place."""
+    """Apply an operation to the elements of `number` sources, element by element."""
     elements = zip(*x.sources(width, number, masked=True), strict=True)
     x.put_elements([operation(x.domain, *each, width) for each in elements], width)
 
 
 def _logic(operation: BinaryOperation, width: int, x: Execution) -> None:
-    """Lanewise, where the width tells on masks and broadcasts only."""
+    """Apply a bitwise operation, for which the element width matters only under a mask or broadcast."""
     memory = x.instruction.memory
     whole = x.instruction.mask is None and not (memory and memory.broadcast)
     lanewise(operation, 64 if whole else width, x)
@@ -47,7 +47,7 @@ def _not_and(d: Domain, a: Bits, b: Bits, width: int) -> Bits:
 
 
 def below(d: Domain, a: Bits, b: Bits, width: int) -> Bits:
-    """1 where `a` is below `b`, both signed."""
+    """Return 1 if `a` is below `b`, both signed, else 0."""
     sign = 1 << (width - 1)
     return d.ult(d.xor(a, sign, width), d.xor(b, sign, width), width)
 
@@ -76,13 +76,13 @@ def _multiply_halves(d: Domain, a: Bits, b: Bits, width: int) -> Bits:
 
 
 def _shift(operation: BinaryOperation, width: int, x: Execution) -> None:
-    """By an immediate, or all by the number in the lowest 64 bits of a register or of memory."""
+    """Shift by an immediate, or all elements by the lowest 64 bits of a register or of memory."""
     d, last = x.domain, x.count - 1
     values = x.elements(max(0, last - 1), width, x.width(), masked=True)
     count = x.immediate() if x.file(last) == "immediate" else x.elements(last, 64, 128)[0]
     if isinstance(count, int):
         count = min(count, width)
-    else:  # a count that the width cannot hold shifts everything out
+    else:  # a larger count shifts everything out
         count = d.ite(d.ult(count, width, 64), d.extract(count, 0, width, 64), width, width)
     x.put_elements([operation(d, a, count, width) for a in values], width)
 
@@ -99,7 +99,7 @@ def _rotate(left: bool, width: int, x: Execution) -> None:
 
 
 def ternary(d: Domain, table: int, a: Bits, b: Bits, c: Bits, width: int) -> Bits:
-    """The bitwise function of three inputs whose value at (a, b, c) is bit 4a + 2b + c of the table."""
+    """Return the bitwise function of three inputs whose value at (a, b, c) is bit 4a + 2b + c of the table."""
 
     def choose(selector: Bits, one: Bits, none: Bits) -> Bits:
         if isinstance(one, int) and isinstance(none, int) and one == none:
@@ -118,7 +118,7 @@ def _ternlog(width: int, x: Execution) -> None:
 
 
 def _affine(x: Execution) -> None:
-    """gf2p8affineqb: each byte times its lane's 8 by 8 matrix of bits, plus the immediate."""
+    """Execute gf2p8affineqb: multiply each byte by the 8 by 8 bit matrix of its lane, and xor the immediate."""
     matrices = x.sources(64, 2)[1]
     products = []
     for place, byte in enumerate(x.sources(8, 2)[0]):
@@ -132,7 +132,7 @@ def _affine(x: Execution) -> None:
 
 
 def _product(x: Execution, row: Bits, byte: Bits) -> Bits:
-    """The parity of what two bytes have in common; where the row is known, only its ones count."""
+    """Return the parity of the bitwise and of two bytes; for a constant row only its ones count."""
     chosen = row if isinstance(row, int) else 0xFF
     common = byte if isinstance(row, int) else x.domain.and_(row, byte, 8)
     bits = [bit(x, common, place, 8) for place in range(8) if chosen >> place & 1]
@@ -143,7 +143,7 @@ def _product(x: Execution, row: Bits, byte: Bits) -> Bits:
 
 
 def _put_mask(x: Execution, bits: Sequence[Bits]) -> None:
-    """Writes one bit an element to the mask register that is the first operand, 0 where the mask leaves it out."""
+    """Write one bit for each element to a mask register, the first operand; bits that the write mask excludes are 0."""
     wanted = x.mask_bits(len(bits))
     if wanted is not None:
         bits = [x.domain.and_(a, b, 1) for a, b in zip(bits, wanted, strict=True)]
@@ -182,7 +182,7 @@ def _are_apart(d: Domain, a: Bits, b: Bits, width: int) -> Bits:
 
 
 def _set_test_flags(x: Execution, zeros: Bits, carries: Bits, width: int) -> None:
-    """ZF and CF tell whether all bits of a value are 0, the other flags are cleared."""
+    """Set ZF and CF if the respective value is 0, and clear the other flags."""
     clear = dict.fromkeys(("of", "sf", "pf", "af"), zero)
     x.set_flags({**clear, "zf": lambda: is_zero(x, zeros, width), "cf": lambda: is_zero(x, carries, width)})
 
@@ -226,12 +226,12 @@ def _greater(d: Domain, a: Bits, b: Bits, width: int) -> Bits:
 
 
 def with_twins(meanings: Mapping[str, Meaning]) -> dict[str, Meaning]:
-    """Return meanings by name, and the VEX and EVEX twins of those that are legacy SSE."""
+    """Return semantics by mnemonic, with the VEX and EVEX versions of legacy SSE instructions added."""
     return {**meanings, **{"v" + name: meaning for name, meaning in meanings.items() if name[0] not in "vk"}}
 
 
 def of_each_width(*rows: tuple[str, str, WidthMeaning]) -> dict[str, Meaning]:
-    """Return the meanings in rows: names, the endings that tell a width, and the meaning for a width."""
+    """Return semantics by mnemonic from rows of names, width suffixes, and the semantics for a width."""
     return {
         name + ending: partial(meaning, WIDTHS[ending])
         for names, endings, meaning in rows

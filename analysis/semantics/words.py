@@ -1,4 +1,4 @@
-"""64-bit words of a domain with Python's operators: what specifications are written over."""
+"""64-bit words of a domain with Python's operators, the values of specifications."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ _ALL = (1 << 64) - 1
 
 
 class BranchError(TypeError):
-    """Python asked for the value of a word that has none, or has many: a specification branches on what it is given."""
+    """A specification's use of the integer value of a word that is not constant, such as a branch on it."""
 
 
 Operation = Callable[[Domain, Bits, Bits, int], Bits]
 
 
 def _operator(operation: Operation) -> Callable[[Word, Word | int], Word]:
-    """Return the operator of a word that is that operation of its domain."""
+    """Return the operator of a word for an operation of its domain."""
     return lambda word, other: word._with(operation, other)
 
 
@@ -27,8 +27,8 @@ def _operator(operation: Operation) -> Callable[[Word, Word | int], Word]:
 class Word:
     """A word of a specification: 64 bits of a domain with the operators of an unsigned integer modulo 2**64.
 
-    Comparisons give 1 or 0. Where the value is known, Python's `if` may ask for it, a table be indexed by it, and it
-    may be divided; else BranchError is raised, and the domain remembers that, whoever catches it.
+    Comparisons give 1 or 0. A constant word may be a condition of `if`, an index, or an operand of a division. For any
+    other word these raise BranchError, and set the domain's `branched`, in case the error is caught.
 
     >>> from setwise.analysis.semantics.domains import Integers
     >>> hex((~Word(Integers(), 0xFF) << 8 | 1).value), (1 - Word(Integers(), 2)).value == 2**64 - 1
@@ -97,7 +97,7 @@ class Word:
     def __index__(self) -> int:
         if not isinstance(self.value, int):
             self.domain.branched = True
-            raise BranchError("asks for the value of a word that may be any: write it with & | ^ and shifts alone")
+            raise BranchError("uses the value of a word that is not constant: write it with & | ^ and shifts alone")
         return self.value
 
     def __bool__(self) -> bool:
