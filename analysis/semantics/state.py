@@ -40,7 +40,7 @@ class AddressSpace(Protocol):
     """The interface of memory: little-endian, 64-bit byte addresses, accesses of 8 to 64 bits."""
 
     def load(self, address: Bits, bits: int, wanted: Bits = 1) -> Bits:
-        """Return the value at an address. If the bit `wanted`, which is not the constant 0, is 0, there is no access."""
+        """Return the value at an address. There is no access if the bit `wanted`, never the constant 0, is 0."""
 
     def store(self, address: Bits, bits: int, value: Bits, wanted: Bits = 1) -> None:
         """Write a value, unless `wanted` is 0."""
@@ -290,7 +290,7 @@ class Execution:
     def put_elements(self, elements: Sequence[Bits], width: int, masked: bool = True) -> None:
         """Write the first operand, a vector, under the mask.
 
-        Legacy SSE keeps the bits above a register operand of 128 bits, VEX and EVEX clear them.
+        Legacy SSE keeps the register's bits above those written; VEX and EVEX clear them.
         """
         found = self.instruction.operands[0]
         if isinstance(found, Mem):

@@ -1,1 +1,1 @@
-"""Machine code run from Python: executable memory, this processor's features, callables, drivers and timers."""
+"""Execution of machine code from Python: executable memory, CPU features, calls, test drivers and timing loops."""

@@ -1,7 +1,7 @@
-"""Kernels on NumPy's arrays: a kernel's loop made a ufunc by NumPy's C interface, and what is given to it.
+"""Kernels on NumPy arrays: a kernel's loop becomes a ufunc through NumPy's C interface.
 
-So shapes broadcast, any strides and alignment will do, results may be written over inputs, and Python's lock is free
-while there is much to do. Who imports this needs NumPy.
+So shapes broadcast, any strides and alignment are accepted, and results may overwrite inputs. NumPy releases Python's
+lock during long calls. This module requires NumPy.
 """
 
 import ctypes
@@ -22,11 +22,11 @@ from setwise.codegen.run.integers import in_range, result_type
 Boards = NDArray[np.uint64]
 
 _BOARD = np.dtype(np.uint64)
-_FROM_FUNC_AND_DATA, _NO_IDENTITY = 1, -1  # of NumPy's C interface: a place in its table, a constant
+_FROM_FUNC_AND_DATA, _NO_IDENTITY = 1, -1  # of NumPy's C interface: an index in its table, a constant
 
 
 class Elementwise:
-    """A kernel's loop on arrays of uint64 and integers that broadcast; it keeps loop and kernel alive."""
+    """A kernel's loop on broadcast arrays of uint64 and integers; it keeps loop and kernel alive."""
 
     def __init__(
         self, name: str, parameters: Sequence[Parameter], results: Sequence[str], loop: Executable, kernel: Executable
@@ -35,7 +35,7 @@ class Elementwise:
         self._made = result_type(self._results)
         self._bounded = tuple(pair for pair in enumerate(parameters) if pair[1].below)
         self._code = loop, kernel
-        # NumPy copies none of these.
+        # NumPy keeps pointers to these.
         self._loops, self._kernels = (ctypes.c_void_p * 1)(loop.address()), (ctypes.c_void_p * 1)(kernel.address())
         self._types = bytes([_BOARD.num]) * (len(parameters) + len(results))
         self._name = name.encode()
@@ -46,7 +46,10 @@ class Elementwise:
         self._ufunc: np.ufunc = make(self._loops, self._kernels, self._types, *counts, self._name, None, 0)
 
     def __call__(self, arguments: Sequence[Any], out: Any, threads: int = 1) -> Any:
-        """The results in new arrays, or in `out`; TypeError or ValueError, of one line, for what is not taken."""
+        """Return the results in new arrays, or in `out`.
+
+        Raises TypeError or ValueError, of one line, for invalid arguments.
+        """
         operands = self._operands(arguments)
         several = len(self._results) > 1
         if not several:
@@ -65,9 +68,9 @@ class Elementwise:
         return self._made(*made) if several else made
 
     def _operands(self, arguments: Sequence[Any]) -> Sequence[Any]:
-        """The arguments as the ufunc takes them; TypeError or ValueError as `_operand`."""
+        """Return the arguments as the ufunc takes them. Raises the errors of `_operand`."""
         for each in arguments:
-            # A call on few boards takes no longer than its checks: what is nearly always there is seen at once.
+            # For few boards the checks take as long as the call, so the usual case comes first.
             if type(each) is not np.ndarray or each.dtype is not _BOARD:
                 break
         else:
@@ -77,11 +80,11 @@ class Elementwise:
         return list(map(_operand, self._parameters, arguments))
 
     def _shared_out(self, operands: Sequence[Any], to: Sequence[Boards | None], threads: int) -> Any:
-        """Run the ufunc in threads, at most one a processor, each on a part of the first axis; return its results."""
+        """Run the ufunc on parts of the first axis in threads, at most one for each processor; return its results."""
         shape = np.broadcast_shapes(*(np.shape(each) for each in (*operands, *to) if each is not None))
         results = [np.empty(shape, np.uint64) if each is None else each for each in to]
         if not shape or any(each.shape != shape for each in results):
-            return self._ufunc(*operands, *to)  # nothing to share out, or results that NumPy refuses
+            return self._ufunc(*operands, *to)  # nothing to divide, or results that NumPy refuses
         parts = max(1, min(threads, os.cpu_count() or 1, shape[0]))
         whole = [*(np.broadcast_to(each, shape) for each in operands), *results]
         with ThreadPoolExecutor(parts) as pool:
@@ -90,14 +93,14 @@ class Elementwise:
 
 
 def _refuse_overlap(written: Sequence[Boards]) -> None:
-    """ValueError for arrays of which two elements to be written lie one over the other."""
+    """Raise ValueError for output arrays with overlapping elements."""
     for each in written:
         reach = each.itemsize
         for stride, length in sorted(
             (abs(stride), length) for stride, length in zip(each.strides, each.shape, strict=True)
         ):
             if stride < reach and length > 1 and each.size:
-                raise ValueError("out overlaps itself: give an array whose elements lie apart")
+                raise ValueError("out overlaps itself: give an array without overlapping elements")
             reach += stride * (length - 1)
     for one, other in combinations(written, 2):
         if np.shares_memory(one, other):
@@ -105,7 +108,7 @@ def _refuse_overlap(written: Sequence[Boards]) -> None:
 
 
 def _apart(operand: Any, written: Sequence[Boards], *, in_place: bool) -> Any:
-    """Return the operand, or a copy where it overlaps what is written; `in_place` allows the very same elements."""
+    """Return the operand, or a copy if it overlaps an output; `in_place` allows exactly the same elements."""
     if not isinstance(operand, np.ndarray):
         return operand
     over = [to for to in written if np.may_share_memory(operand, to)]
@@ -114,7 +117,7 @@ def _apart(operand: Any, written: Sequence[Boards], *, in_place: bool) -> Any:
 
 
 def _interface() -> Any:
-    """The table of NumPy's C interface to ufuncs."""
+    """Return the function table of NumPy's C interface to ufuncs."""
     core = np._core if hasattr(np, "_core") else np.core
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.POINTER(ctypes.c_void_p), (ctypes.py_object, ctypes.c_char_p)
@@ -122,10 +125,10 @@ def _interface() -> Any:
 
 
 def _operand(parameter: Parameter, argument: Any) -> Any:
-    """An array, or an integer for all boards, as a ufunc takes it.
+    """Return an array, or an integer for all boards, as a ufunc takes it.
 
-    TypeError for anything else, and for arrays of something else or of another class; ValueError for numbers out of
-    range.
+    Raises TypeError for an argument of another type, for subclasses of arrays and for other element types, and
+    ValueError for numbers out of range.
     """
     if not isinstance(argument, np.ndarray):
         return _number(parameter, argument)
@@ -135,7 +138,7 @@ def _operand(parameter: Parameter, argument: Any) -> Any:
 
 
 def _refuse_beyond(parameter: Parameter, array: Boards) -> None:
-    """ValueError where one of the numbers is not within what the parameter takes."""
+    """Raise ValueError if a number is out of the parameter's range."""
     if parameter.below and array.size:
         in_range(parameter, int(array.max()))
 
@@ -150,7 +153,7 @@ def _number(parameter: Parameter, argument: Any) -> np.uint64:
 
 
 def _refuse_other(name: str, array: NDArray[Any]) -> None:
-    """TypeError for an array of another class than NumPy's own, and for one of something else than boards."""
+    """Raise TypeError for a subclass of NumPy's array, and for elements other than uint64."""
     if type(array) is not np.ndarray:
         if isinstance(array, np.ma.MaskedArray):
             raise TypeError(f"{name} has a mask (MaskedArray), which machine code cannot see: give {name}.filled(0)")
@@ -160,7 +163,7 @@ def _refuse_other(name: str, array: NDArray[Any]) -> None:
 
 
 def _written(name: str, argument: Any) -> Boards | None:
-    """An array to write into, or None for a new one; TypeError or ValueError for anything else."""
+    """Return an output array, or None for a new one. Raises TypeError or ValueError for anything else."""
     if argument is None:
         return None
     if not isinstance(argument, np.ndarray):

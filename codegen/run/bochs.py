@@ -1,6 +1,7 @@
-"""Bochs, an emulator of whole x86-64 processors: the models that setwise has checked, and a boot of one of them.
+"""Bochs, an emulator of whole x86-64 processors: the models that setwise has tested, and a boot of one of them.
 
-Bochs 2.7 (The Bochs Project, 2021); Debian's package is `bochs`. It emulates AVX-512, GFNI and VBMI on any machine.
+The version is Bochs 2.7 (The Bochs Project, 2021), Debian's package `bochs`. It emulates AVX-512, GFNI and VBMI on any
+machine.
 """
 
 import os
@@ -17,17 +18,17 @@ from setwise.codegen.run.boot import SIZE, START, Aftermath, Image, rom
 from setwise.codegen.run.orphan import CAN_END_WITH_PARENT, begin_apart
 
 SECONDS = 120
-"""How long the calls of one boot may take."""
+"""The default time limit for the calls of one boot."""
 HOW_TO_GET = "apt-get install bochs"
 
 
 class NoBochs(ValueError):
-    """Bochs is not installed, or cannot be used."""
+    """Bochs is not installed, or does not work."""
 
 
 @dataclass(frozen=True, slots=True)
 class EmulatedProcessor:
-    """A processor that Bochs emulates: setwise's name and Bochs' own."""
+    """A processor that Bochs emulates: setwise's name, the title, and Bochs' name of the model."""
 
     name: str
     title: str
@@ -35,7 +36,7 @@ class EmulatedProcessor:
 
     @property
     def features(self) -> frozenset[str]:
-        """Its features beyond the baseline."""
+        """The features beyond the baseline."""
         return FEATURES[self.name]
 
 
@@ -50,11 +51,11 @@ PROCESSORS: Mapping[str, EmulatedProcessor] = {
         EmulatedProcessor("tiger-lake", "Tiger Lake", "tigerlake"),
     )
 }
-"""By name, the oldest first; what each has is compared with its own CPUID by a test."""
+"""Processors by name, the oldest first; a test compares the features of each with its CPUID."""
 
 
 def processor(name: str) -> EmulatedProcessor:
-    """The processor of that name, hyphens and case aside; ValueError where Bochs has none or setwise has not tried it.
+    """Return the processor of that name, ignoring hyphens and case. Raises ValueError for an unknown or untested one.
 
     >>> processor("icelake").title
     'Ice Lake'
@@ -62,17 +63,17 @@ def processor(name: str) -> EmulatedProcessor:
     plain = {known.replace("-", ""): known for known in PROCESSORS}
     known = plain.get(name.lower().replace("-", "").replace("_", ""))
     if known is None:
-        raise ValueError(f"Bochs has no processor '{name}', or it is not tried: use one of {', '.join(PROCESSORS)}")
+        raise ValueError(f"unknown or untested Bochs processor '{name}': use one of {', '.join(PROCESSORS)}")
     return PROCESSORS[known]
 
 
 def usual(needed: frozenset[str]) -> EmulatedProcessor | None:
-    """The oldest processor with these features; None where no one has them all."""
+    """Return the oldest processor with these features, or None."""
     return next((oldest for oldest in PROCESSORS.values() if needed <= oldest.features), None)
 
 
 def ready(name: str) -> EmulatedProcessor:
-    """The processor of that name, which can be started here; NoBochs where Bochs is not installed."""
+    """Return the processor of that name. Raises NoBochs if Bochs is not installed."""
     emulated = processor(name)
     if not installed():
         raise NoBochs(f"{emulated.title} is emulated by Bochs, which is not installed: {HOW_TO_GET}")
@@ -80,15 +81,15 @@ def ready(name: str) -> EmulatedProcessor:
 
 
 def installed() -> bool:
-    """Whether Bochs can be started here."""
+    """Return whether Bochs is installed."""
     return shutil.which("bochs") is not None
 
 
 def boot(image: Image, on: EmulatedProcessor, seconds: float = SECONDS) -> Aftermath:
-    """What an image's calls leave on that processor, each made when the one before it has ended.
+    """Run an image's calls in order on that processor, and return the memory that they leave and the outcome of each.
 
-    A call that is under way when the seconds are over has neither a result nor a fault, and those behind it are not
-    begun. Raises NoBochs where Bochs is missing or does not come to its end.
+    A call that still runs after `seconds` has neither a result nor a fault, and later calls are not begun. Raises
+    NoBochs if Bochs is missing or fails.
     """
     program = shutil.which("bochs")
     if program is None:
@@ -104,7 +105,7 @@ def boot(image: Image, on: EmulatedProcessor, seconds: float = SECONDS) -> After
                 memory.write(content)
         settings.append(f"optramimage1: file=memory, address={START:#x}")
         (folder / "settings").write_text("\n".join(settings), encoding="ascii")
-        # The machine stops at a magic break point, or where it is interrupted; then its memory is written down.
+        # The machine stops at the magic breakpoint or at an interrupt of Bochs; then its memory is written to a file.
         (folder / "commands").write_text(f'c\nwritemem "left" {start:#x} {size}\nquit\n', encoding="ascii")
         output = _run([program, "-q", "-f", "settings", "-rc", "commands"], folder, seconds)
         try:
@@ -112,11 +113,11 @@ def boot(image: Image, on: EmulatedProcessor, seconds: float = SECONDS) -> After
         except FileNotFoundError:
             left = b""
         if len(left) != size:
-            raise NoBochs(f"Bochs did not come to its end: {_reason(output, folder / 'log')}")
+            raise NoBochs(f"Bochs failed: {_reason(output, folder / 'log')}")
         try:
             return image.aftermath(left)
         except ValueError as error:
-            raise NoBochs(f"Bochs cannot be used: {error}") from None
+            raise NoBochs(f"Bochs does not work: {error}") from None
 
 
 _SETTINGS = (
@@ -127,15 +128,14 @@ _SETTINGS = (
     "log: log",
     "panic: action=fatal",
     "clock: sync=none",
-    "sound: waveoutdrv=dummy",  # whatever sound this machine has, or lacks
+    "sound: waveoutdrv=dummy",  # works with and without sound hardware
 )
 
 
 def _run(command: list[str], folder: Path, seconds: float) -> str:
-    """What Bochs says; after so many seconds it is interrupted, and a little later ended.
+    """Return the output of Bochs, which is interrupted after `seconds` and killed 10 seconds later.
 
-    It shows the machine's screen to whoever asks at port 5900, and has no other way to do without a window: so it has
-    no network.
+    Its only display without a window serves the screen to any client at port 5900, so it runs without a network.
     """
     with subprocess.Popen(
         command,
@@ -154,7 +154,7 @@ def _run(command: list[str], folder: Path, seconds: float) -> str:
             try:
                 return _output(running, 10)
             except subprocess.TimeoutExpired:
-                return "it hangs"
+                return "it does not respond"
         finally:
             running.kill()
 
@@ -164,10 +164,10 @@ def _output(running: subprocess.Popen[bytes], seconds: float) -> str:
 
 
 def _reason(output: str, log: Path) -> str:
-    """The line that says why."""
+    """Return the line of the output or the log that gives the reason of a failure."""
     lines = output.splitlines()
     for at, line in enumerate(lines[:-1]):
         if "exiting with the following message" in line:
             return lines[at + 1].strip()
     panics = [line for line in log.read_text(errors="replace").splitlines() if "p[" in line] if log.exists() else []
-    return next(iter([*panics, *reversed(lines)]), "it says nothing")
+    return next(iter([*panics, *reversed(lines)]), "no message")

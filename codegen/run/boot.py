@@ -1,9 +1,8 @@
-"""An emulated machine's memory: what it boots from, the calls that it makes one after the other, and what they leave.
+"""The memory image of an emulated machine: boot code, a list of calls, and the results that the calls leave.
 
-A boot needs neither a BIOS nor a disk. `rom` holds what a processor executes first, which switches to 64-bit mode;
-everything else lies ready in memory, which is mapped as it is used: code is read-only, constants are read-only and
-never executed, data is writable and never executed, all else is not there. A call that faults is recorded and
-the next one made.
+A boot needs neither a BIOS nor a disk. `rom` contains the reset code, which switches to 64-bit mode; everything else is
+in memory from the start. Code is mapped read-only, constants read-only and non-executable, data writable and
+non-executable, and all other memory is unmapped. A call that faults is recorded, and the next call follows.
 
 Sources: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 3, chapters 4 (paging), 6 (interrupts) and
 10 (processor initialization).
@@ -24,17 +23,17 @@ from setwise.codegen.machine.code import Code, Instruction, Label, Register, gen
 from setwise.codegen.run.harness import move, word
 
 Buffer = Any
-"""What Python's buffer protocol gives: bytes, an array of NumPy's or ctypes'."""
+"""An object with Python's buffer protocol: bytes, or an array of NumPy or ctypes."""
 
 _SYSTEM = 0x0010_0000
 _WHOLE, _EXACT, _GDT, _TSS, _IDT, _SUPERVISOR, _STATE = (_SYSTEM + 0x1000 * at for at in (0, 3, 7, 8, 9, 10, 11))
 _FAULT_STACK = _SYSTEM + 0x1_0000
-_STACK = 0x0020_0000  # two megabytes, as every page but the first
+_STACK = 0x0020_0000  # one large page
 _CODE, _CONSTANTS, _DATA, _END = 0x0040_0000, 0x0100_0000, 0x0400_0000, 0x1000_0000
 _PAGE = 0x20_0000
-_TOUCH = 0x1_0000  # Bochs keeps memory in blocks of a multiple of this
+_TOUCH = 0x1_0000  # Bochs allocates memory in blocks of a multiple of this
 START, SIZE = _SYSTEM, _END
-"""Where the memory that a machine boots with begins, and how many bytes of memory the machine must have."""
+"""The address of the machine's initial memory, and the memory size that the machine needs, in bytes."""
 
 _ROM_SIZE, _ROM_START = 0x1_0000, 0xF000  # at the top of the first megabyte
 _PRESENT, _WRITABLE, _LARGE, _NOT_EXECUTED = 1, 2, 0x80, 1 << 63
@@ -43,7 +42,7 @@ _WITH_ERROR_CODE = frozenset((8, 10, 11, 12, 13, 14, 17, 21))
 _FAULTS = {0: "divide error", 3: "int3", 6: "invalid opcode", 12: "stack fault", 13: "general protection fault",
            14: "page fault", 17: "alignment check"}  # fmt: skip
 
-# An entry of the table of calls, in words; what the handler finds on the stack is what the processor pushed.
+# The words of an entry of the call table; the last ones are a copy of the interrupt frame.
 _FUNCTION, _ARGUMENTS, _RESULT, _PROGRESS, _HANDLER, _PUSHED = 0, 1, 5, 6, 7, 8
 _ENTRY_WORDS = 16
 _NOT_BEGUN, _BEGUN, _RETURNED, _FAULTED = range(4)
@@ -51,7 +50,7 @@ _NOT_BEGUN, _BEGUN, _RETURNED, _FAULTED = range(4)
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a call ended: with a result, or with a fault and the address of its instruction, or not at all."""
+    """The end of a call: a result, or a fault and the address of its instruction, or neither if it has not ended."""
 
     result: int = 0
     fault: str = ""
@@ -60,11 +59,11 @@ class Ending:
 
 
 class Full(Exception):
-    """The machine's memory does not hold all that was to be put there."""
+    """The machine's memory is too small for its contents."""
 
 
 class Image:
-    """The memory that a machine boots with, and the calls that it makes."""
+    """The initial memory of a machine, and the calls that it makes."""
 
     def __init__(self) -> None:
         self._blocks: list[tuple[int, Buffer]] = []
@@ -72,19 +71,22 @@ class Image:
         self._calls: list[bytes] = []
 
     def code(self, image: Buffer) -> int:
-        """Room for code with its constants, at a page; gives its address. Raises Full, as the others do."""
+        """Add code with its constants at the start of a 4 KiB page, and return its address.
+
+        Raises Full if there is no room.
+        """
         return self._place(_CODE, image, 4096)
 
     def read_only(self, content: Buffer) -> int:
-        """Room for what is read alone: a write there is a fault."""
+        """Add read-only data, and return its address. Raises Full if there is no room."""
         return self._place(_CONSTANTS, content, 64)
 
     def writable(self, content: Buffer) -> int:
-        """Room for what may be written; `Aftermath.read` has it behind the boot."""
+        """Add writable data, and return its address for `Aftermath.read`. Raises Full if there is no room."""
         return self._place(_DATA, content, 64)
 
     def call(self, function: int, arguments: Sequence[int]) -> int:
-        """One more call behind the others, with up to four arguments in System V's registers; gives its number."""
+        """Append a call with up to four arguments in System V's registers, and return its number."""
         if len(arguments) > 4:
             raise ValueError(f"a call takes four arguments at most, not {len(arguments)}")
         words = (function, *arguments)
@@ -92,22 +94,22 @@ class Image:
         return len(self._calls) - 1
 
     def memory(self) -> Iterator[tuple[int, bytes]]:
-        """Addresses and what lies there at the start, from `START` on; all else is zeros."""
+        """Yield addresses and their initial contents, from `START` on; all other memory is zero."""
         table, end = self._table()
         yield _SYSTEM, _system(list(self._mapped()), table, end)
         yield from self._blocks
         yield table, b"".join(self._calls)
 
     def writable_range(self) -> tuple[int, int]:
-        """Where all that a boot may leave begins, and its length in bytes."""
+        """Return the address and the length in bytes of the memory that the calls may change."""
         return _DATA, self._table()[1] - _DATA
 
     def aftermath(self, content: bytes) -> Aftermath:
-        """What a boot left, from the bytes of `writable_range`."""
+        """Return the results of a boot from the bytes of `writable_range`."""
         table, end = self._table()
         entries = [content[at - _DATA :][: 8 * _ENTRY_WORDS] for at in range(table, end, 8 * _ENTRY_WORDS)]
         if [entry[: 8 * _RESULT] for entry in entries] != [call[: 8 * _RESULT] for call in self._calls]:
-            raise ValueError("the machine did not find in its memory what was put there")
+            raise ValueError("the machine's memory was not loaded correctly")
         return Aftermath(content, list(map(_ending, entries)))
 
     def _place(self, arena: int, content: Buffer, alignment: int) -> int:
@@ -121,12 +123,12 @@ class Image:
         return address
 
     def _table(self) -> tuple[int, int]:
-        """Where the table of calls begins and ends: behind the data."""
+        """Return the start and end addresses of the call table, which is behind the data."""
         start = -(-self._next[_DATA] // 64) * 64
         return start, start + 8 * _ENTRY_WORDS * len(self._calls)
 
     def _mapped(self) -> Iterator[tuple[int, int]]:
-        """Each large page that is there, with its rights."""
+        """Yield each mapped large page with its rights."""
         yield _STACK, _WRITABLE | _NOT_EXECUTED
         rights = {_CODE: 0, _CONSTANTS: _NOT_EXECUTED, _DATA: _WRITABLE | _NOT_EXECUTED}
         for arena, right in rights.items():
@@ -137,18 +139,18 @@ class Image:
 
 @dataclass(frozen=True, slots=True)
 class Aftermath:
-    """The memory that a boot could write, and how each call ended."""
+    """The memory that a boot could write, and the end of each call."""
 
     content: bytes
     calls: Sequence[Ending]
 
     def read(self, address: int, size: int) -> bytes:
-        """Return the bytes at an address that `Image.writable` gave."""
+        """Return the bytes at an address that `Image.writable` returned."""
         return self.content[address - _DATA :][:size]
 
 
 def rom(features: frozenset[str]) -> bytes:
-    """The ROM of a processor with these features: from the reset vector to 64-bit mode."""
+    """Return the ROM for a processor with these features: the code from the reset vector to 64-bit mode."""
     memory = bytearray(b"\xcc" * _ROM_SIZE)
     pointers = _ROM_START - 0x20
     struct.pack_into("<HI", memory, pointers, 5 * 8 - 1, _GDT)
@@ -160,7 +162,7 @@ def rom(features: frozenset[str]) -> bytes:
 
 
 def _switch(pointers: int, features: frozenset[str]) -> bytes:
-    """Return the code from real mode to 64-bit mode in one step."""
+    """Return the code that switches from real mode directly to 64-bit mode."""
     saved = 0xE7 if "avx512f" in features else 0x07 if "avx" in features else 0
     physical_extension, sse, xsave = 0x20, 0x600, 0x4_0000
     paging_and_protection, write_protect, extensions = 0x8000_0001, 0x1_0000, 0x32
@@ -177,21 +179,21 @@ def _switch(pointers: int, features: frozenset[str]) -> bytes:
     code += control(4, physical_extension | sse | (xsave if saved else 0)) + control(3, _WHOLE) + load(edx, 0)
     if saved:
         code += load(ecx, 0) + load(eax, saved) + bytes.fromhex("0f01d1")  # xsetbv
-    # EFER: long mode, and pages that are not executed; wrmsr.
+    # EFER: long mode, and no-execute pages; wrmsr.
     code += load(ecx, 0xC000_0080) + load(eax, 0x900) + bytes.fromhex("0f30")
     code += control(0, paging_and_protection | write_protect | extensions)
     return code + struct.pack("<2sIH", bytes.fromhex("66ea"), _SUPERVISOR, 8)  # jmp 8:supervisor
 
 
 def _system(pages: Sequence[tuple[int, int]], table: int, end: int) -> bytes:
-    """Page tables, descriptors, the task's state, the interrupts' gates, and the code that makes the calls."""
+    """Return page tables, segment descriptors, the task state, interrupt gates, and the supervisor code."""
     block = bytearray(_FAULT_STACK + 0x1000 - _SYSTEM)
 
     def put(address: int, *words: int) -> None:
         struct.pack_into(f"<{len(words)}Q", block, address - _SYSTEM, *words)
 
     def linked(start: int, number: int) -> list[int]:
-        """So many tables, each the first entry of the one before."""
+        """Return `number` tables, each referenced by the first entry of the previous one."""
         tables = [start + 0x1000 * at for at in range(number)]
         for table, following in pairwise(tables):
             put(table, following | _PRESENT | _WRITABLE)
@@ -200,7 +202,7 @@ def _system(pages: Sequence[tuple[int, int]], table: int, end: int) -> bytes:
     *_, directory = linked(_WHOLE, 3)
     put(directory, *(page | _PRESENT | _WRITABLE | _LARGE for page in range(0, _END, _PAGE)))
     *_, directory, low = linked(_EXACT, 4)
-    # Of the first two megabytes only the system itself is there: nothing lies at a null pointer.
+    # In the first two megabytes only the system is mapped, so that a null pointer faults.
     for page in range(_SYSTEM, _FAULT_STACK + 0x1000, 0x1000):
         put(low + 8 * (page // 0x1000), page | _PRESENT | _WRITABLE)
     for page, rights in pages:
@@ -210,7 +212,9 @@ def _system(pages: Sequence[tuple[int, int]], table: int, end: int) -> bytes:
     block[place : place + len(code)] = code
     task = [0x67 | (_TSS & 0xFF_FFFF) << 16 | 0x89 << 40 | (_TSS >> 24) << 56, 0]
     put(_GDT, 0, 0x00AF_9A00_0000_FFFF, 0x00AF_9200_0000_FFFF, *task)
-    struct.pack_into("<Q", block, _TSS - _SYSTEM + 0x24, _FAULT_STACK + 0x1000)  # the first of the interrupts' stacks
+    struct.pack_into(
+        "<Q", block, _TSS - _SYSTEM + 0x24, _FAULT_STACK + 0x1000
+    )  # the first entry of the interrupt stack table
     for vector, handler in enumerate(handlers):
         put(_IDT + 16 * vector, handler & 0xFFFF | 8 << 16 | 1 << 32 | 0x8E << 40 | (handler >> 16) << 48, 0)
     put(_STATE, table, end)
@@ -219,14 +223,14 @@ def _system(pages: Sequence[tuple[int, int]], table: int, end: int) -> bytes:
 
 @cache
 def _supervisor(size: int = _END) -> tuple[bytes, tuple[int, ...]]:
-    """The code that makes one call after the other, and the vectors' handlers, which end the call that is under way.
+    """Return the code that makes the calls in order, and the addresses of the interrupt handlers, which end a call.
 
-    First it touches all memory up to `size`, in order: Bochs gives the machine its memory block by block, where it is
-    first touched, and has filled the blocks as if they lay one behind the other. Then all but what is used is gone.
+    First it touches all memory up to `size`, in order. Bochs allocates a block of memory at the first access, but has
+    loaded the image as if the blocks were consecutive. Then it switches to page tables that map only the used pages.
     """
     begin = bytes.fromhex("66b81800 0f00d8")  # mov ax,24; ltr ax: the task's descriptor
     exact = b"\xb8" + _EXACT.to_bytes(4, "little") + bytes.fromhex("0f22d8")  # mov eax,...; mov cr3,rax
-    end = bytes.fromhex("6687db faf4")  # xchg bx,bx: the debugger takes over; cli; hlt
+    end = bytes.fromhex("6687db faf4")  # xchg bx,bx: break into the debugger; cli; hlt
     rax, rcx, rsp, entry, state = map(general, ("rax", "rcx", "rsp", "r10", "r11"))
     arguments: Sequence[Register] = list(map(general, ("rdi", "rsi", "rdx", "rcx")))
 

@@ -1,4 +1,4 @@
-"""Kernels run over many cases, whatever their convention, and watched while they do."""
+"""Native runs of kernels over many cases, with checks of their calling convention."""
 
 from __future__ import annotations
 
@@ -24,56 +24,59 @@ _U64 = ctypes.c_uint64
 
 
 def host() -> Convention:
-    """The convention of this platform's C."""
+    """Return the C calling convention of this platform."""
     return WIN64 if sys.platform == "win32" else SYSV
 
 
 def missing(target: Target, features: frozenset[str] | None = None) -> tuple[str, ...]:
-    """The features of the target that a processor with these lacks; by default this one, or `x86-64` if it is none."""
+    """Return the target's features that are not in `features`, by default those of this processor.
+
+    On a machine that is not x86-64, return `x86-64`.
+    """
     if features is None and not runnable():
         return ("x86-64",)
     return tuple(sorted(target.features - BASELINE - (cpu.features() if features is None else features)))
 
 
 def best_isa(routine: Routine, features: frozenset[str] | None = None) -> str:
-    """The last of the routine's instruction sets that a processor has; they stand in the order of their age.
+    """Return the newest of the routine's instruction sets that a processor has.
 
-    Not one whose lanes are boards: for one board they do no more than a general register.
+    A set whose lanes are boards is excluded for a single board, because it has no advantage over general registers.
     """
     usual = [isa for isa in routine.isas if not routine.batched or is_batch(routine) or TARGETS[isa].widths == (1,)]
     return next((isa for isa in reversed(usual) if not missing(TARGETS[isa], features)), usual[0])
 
 
 def is_batch(routine: Routine) -> bool:
-    """Whether the routine works on arrays of boards."""
+    """Return whether the routine works on arrays of boards."""
     return bool(routine.contract.elements)
 
 
 def refuse_unrunnable(code: Code, target: Target | None) -> None:
-    """NotRunnable where this processor lacks what code for `target` needs, or is another one altogether."""
+    """Raise NotRunnable if this processor lacks a feature that code for `target` needs, or is not x86-64."""
     if lacking := missing(target) if target else () if runnable() else ("x86-64",):
         raise NotRunnable(f"this processor cannot run {code.name}: it lacks {', '.join(lacking)}")
 
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """What a kernel broke of its convention, and in which case."""
+    """The violations of the calling convention in one case, and the number of the case."""
 
     case: int
     breaches: tuple[str, ...]
 
 
 def signature_of(kernel: Kernel) -> Signature:
-    """Return how a kernel is called: a column for each input; results have as many words a case as the kernel has."""
+    """Return the signature of a kernel: a column for each input, and as many result words for each case as results."""
     vex = "avx" in kernel.target.features
     return signature(kernel.routine.contract, kernel.convention, cases_a_call(kernel), vex)
 
 
 class Runner:
-    """A kernel's code in executable memory, with the driver that calls it case by case.
+    """A kernel's code in executable memory, with the driver that calls it for each case.
 
-    `image` stands for the code's bytes where they are another's; `data` of them, the last, are data. It has one
-    context, so one thread at a time may run it. Raises NotRunnable where the processor lacks what `target` needs.
+    `image` replaces the code's bytes; the last `data` of them are data. There is one context, so only one thread at a
+    time may use a runner. Raises NotRunnable if the processor lacks a feature of `target`.
     """
 
     def __init__(
@@ -96,9 +99,9 @@ class Runner:
         self._drive = self._driver.function(_U64, (_U64, ctypes.POINTER(_U64), _U64, _U64))
 
     def run(self, columns: Sequence[int], results: int, n: int) -> Violation | None:
-        """Run n cases, a multiple of the lanes; `columns` and `results` are addresses of arrays of their words.
+        """Run n cases, a multiple of the lanes; `columns` and `results` are addresses of arrays of words.
 
-        Returns what the kernel broke, in the first case where it did; the cases behind that one are not run.
+        Return the violation in the first case that has one; later cases are not run.
         """
         called = self._signature
         if len(columns) != called.columns:
@@ -127,7 +130,7 @@ class Runner:
 
 
 def runner(kernel: Kernel, image: bytes | None = None, data: int = 0) -> Runner:
-    """The runner of a kernel; `image` are other bytes with its contract and convention, run in the place of its own.
+    """Return the runner of a kernel, or of other bytes `image` with its contract and convention.
 
     The last `data` bytes of that image are data.
     """
@@ -135,5 +138,5 @@ def runner(kernel: Kernel, image: bytes | None = None, data: int = 0) -> Runner:
 
 
 def cases_a_call(kernel: Kernel) -> int:
-    """How many cases one call takes where lanes are boards."""
+    """Return the number of cases in one call: the number of lanes if lanes are boards, else 1."""
     return kernel.layout.lanes if kernel.layout.batched and not is_batch(kernel.routine) else 1

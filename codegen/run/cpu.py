@@ -1,4 +1,4 @@
-"""Which features this processor has and the operating system lets us use, asked of the processor itself."""
+"""CPU features that this processor has and the operating system supports, from CPUID and XCR0."""
 
 import ctypes
 import sys
@@ -27,13 +27,13 @@ FEATURES = {
     "avx512vbmi": (7, 2, 1, _AVX512_STATE),
     "gfni": (7, 2, 8, 0),
 }
-"""Leaf, register (0 eax, 1 ebx, 2 ecx, 3 edx), bit, and the state in XCR0 that the system must save for the feature."""
+"""Leaf, register (0 eax, 1 ebx, 2 ecx, 3 edx), bit, and the bits of XCR0 that the feature requires."""
 XSAVE = (1, 2, 27)
-"""Leaf, register, bit: the system has enabled xgetbv."""
+"""Leaf, register and bit of OSXSAVE: the system has enabled xgetbv."""
 
 
 def features() -> frozenset[str]:
-    """The features beyond plain x86-64 that code may use here; none where the processor is another.
+    """Return the usable features beyond baseline x86-64, empty on another architecture.
 
     Names: bmi1 bmi2 popcnt ssse3 sse4.1 sse4.2 avx avx2 avx512f avx512vl avx512dq avx512bw avx512vbmi gfni.
     """
@@ -41,7 +41,7 @@ def features() -> frozenset[str]:
 
 
 def brand() -> str:
-    """The processor's own name for itself, '' where the processor is not x86-64."""
+    """Return the processor's brand string, or '' if it is not x86-64."""
     return _detect()[1]
 
 
@@ -87,7 +87,7 @@ def _read_state() -> int:
 
 
 def _cpuid(*, windows: bool) -> Code:
-    """void cpuid(uint32_t leaf, uint32_t subleaf, uint32_t answer[4])."""
+    """Return code for void cpuid(uint32_t leaf, uint32_t subleaf, uint32_t answer[4])."""
     leaf, subleaf, answer = map(general, ("rcx", "rdx", "r8") if windows else ("rdi", "rsi", "rdx"))
     rbx, out = general("rbx"), general("r9")
     eax, ebx, ecx, edx = (general(name).at(32) for name in ("rax", "rbx", "rcx", "rdx"))
@@ -110,7 +110,7 @@ def _cpuid(*, windows: bool) -> Code:
 
 
 def _xgetbv() -> Code:
-    """uint64_t xgetbv(void), of XCR0."""
+    """Return code for uint64_t xgetbv(void), which reads XCR0."""
     rax, rdx, ecx = general("rax"), general("rdx"), general("rcx").at(32)
     return Code(
         "xgetbv",

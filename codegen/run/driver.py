@@ -1,13 +1,14 @@
-"""The loop over many cases as machine code: it calls a kernel of any convention and watches what must survive.
+"""The driver, machine code that calls a kernel for many cases and checks the registers that the kernel must preserve.
 
-`driver` makes `uint64_t drive(const void *kernel, void *const *columns, void *results, uint64_t n)` in the platform's
-convention. For each case it fills the registers that the kernel must save with known values, loads the arguments,
-calls, and looks whether those registers, rsp and the direction flag are as they were. It returns at the first case
-where they are not, with a mask of what differs, else 0 after n cases.
+`driver` generates `uint64_t drive(const void *kernel, void *const *columns, void *results, uint64_t n)` in the
+platform's convention. For each case it sets the callee-saved registers to known values, loads the arguments, calls the
+kernel, and checks those registers, rsp and the direction flag. At the first violation it returns a mask of the
+differences; after n cases without one it returns 0.
 
-Its own state lies in a context, a block outside the stack whose address is part of the code, so that it comes back
-whatever a kernel does to registers and stack pointer. The known values are addresses of the way back, too, and so are
-the words around the kernel's stack: one that returns to a saved register or to a word too far up or down still arrives.
+Its state is in a context, a block outside the stack with an address that is part of the code, so that it survives a
+kernel that corrupts registers and the stack pointer. The known values, and the words around the kernel's stack frame,
+are valid return addresses in the driver: a kernel that returns to a saved register or to a wrong stack word still
+returns to the driver.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,21 +20,21 @@ from setwise.codegen.run.harness import RAX, RSP, SAVED_WORDS, Signature, move, 
 # Bits of the mask: 0 to 15 general registers, 16 to 31 vector registers, then:
 DIRECTION_FLAG = 32
 
-# The words of the context behind what the host wants back.
+# The words of the context behind the host's saved registers.
 _KERNEL, _COLUMNS, _RESULTS, _N, CASE_WORD, _BROKEN, _CALL_RSP = range(SAVED_WORDS, SAVED_WORDS + 7)
 _KNOWN_VECTORS = SAVED_WORDS + 8  # two words each
 _SEEN_VECTOR = _KNOWN_VECTORS + 2 * 16
 CONTEXT_WORDS = _SEEN_VECTOR + 2
-"""How many there are; word `CASE_WORD` holds the number of the case, from 0: behind a breach, the case that made it."""
+"""The size of a context; word `CASE_WORD` holds the number of the current case, and after a violation of its case."""
 
 _R10, _R11 = general("r10"), general("r11")
 _RETURNED = "returned"
-_WAYS_BACK = 8  # words above the arguments, and as many below the kernel's return address
+_WAYS_BACK = 8  # return addresses above the arguments, and as many below the kernel's return address
 _JUNK = 0x5A5A_A5A5_3C3C_C3C3
 
 
 def by_case(words: Sequence[int], results: int, lanes: int) -> list[int]:
-    """What calls with so many boards each have left of several results, put so that those of a case are side by side.
+    """Reorder the results of calls with several lanes so that the results of each case are adjacent.
 
     >>> by_case([10, 11, 20, 21, 12, 13, 22, 23], 2, 2)
     [10, 20, 11, 21, 12, 22, 13, 23]
@@ -46,7 +47,7 @@ def by_case(words: Sequence[int], results: int, lanes: int) -> list[int]:
 
 
 def initial_context() -> list[int]:
-    """The words that a context holds before the first call: the values that vector registers must keep."""
+    """Return the initial words of a context: zeros, and the known values of the callee-saved vector registers."""
     words = [0] * CONTEXT_WORDS
     for at in range(32):
         words[_KNOWN_VECTORS + at] = (0x9E37_79B9_7F4A_7C15 * (at + 1)) & 0xFFFF_FFFF_FFFF_FFFF
@@ -54,7 +55,7 @@ def initial_context() -> list[int]:
 
 
 def breaches(mask: int) -> tuple[str, ...]:
-    """What a mask of `drive` says, in words.
+    """Return the violations in a mask of `drive`, in words.
 
     >>> breaches(1 << 3 | 1 << 22 | 1 << DIRECTION_FLAG)
     ('rbx changed', 'xmm6 changed', 'the direction flag is set')
@@ -65,9 +66,9 @@ def breaches(mask: int) -> tuple[str, ...]:
 
 
 def driver(signature: Signature, context_address: int, host: Convention) -> Code:
-    """Return the driver for kernels of that signature; `host` is the convention in which it is called.
+    """Return the driver for kernels with that signature; `host` is the convention of the driver itself.
 
-    A result is stored to results[case]; without one the kernel writes through an address.
+    A result in a register is stored to results[case]; otherwise the kernel writes its results through an address.
     """
     return Code(
         "drive",
@@ -80,7 +81,7 @@ def driver(signature: Signature, context_address: int, host: Convention) -> Code
             *_fill(signature.convention),
             Instruction("call", (word(_R11, _KERNEL),)),
             Label(_RETURNED),
-            *(Instruction("nop") for _ in range(16)),  # a way back for each general register
+            *(Instruction("nop") for _ in range(16)),  # a return address for each general register
             *_at_context(context_address),
             *_examine(signature.convention),
             *_store_result(signature),
@@ -117,7 +118,7 @@ def _enter(host: Convention, context_address: int) -> Iterator[Item]:
 
 
 def _reserve(signature: Signature) -> Iterator[Item]:
-    """Reserve the words above the return address and some ways back above them, at a multiple of 16."""
+    """Reserve the words above the return address, fill them and 8 more with return addresses, and align them to 16."""
     words = signature.stack_words + _WAYS_BACK
     yield Instruction("sub", (RSP, 8 * words))
     yield Instruction("and", (RSP, -16))
@@ -143,7 +144,7 @@ def _load_arguments(signature: Signature) -> Iterator[Item]:
 
 
 def _fill(convention: Convention) -> Iterator[Item]:
-    """Known values into all that must survive, ways back below the stack, junk into rax and r10."""
+    """Set callee-saved registers to known values, words below rsp to return addresses, and rax and r10 to junk."""
     for register in convention.saved:
         yield Instruction("lea", (register, _way_back(register.number)))
     for number in sorted(convention.saved_vectors):
@@ -156,7 +157,7 @@ def _fill(convention: Convention) -> Iterator[Item]:
 
 
 def _examine(convention: Convention) -> Iterator[Item]:
-    """Differences into the mask; rax is left alone."""
+    """Add the differences to the mask; rax keeps its value."""
     yield Instruction("cmp", (RSP, word(_R11, _CALL_RSP)))
     yield from _note_if_unequal(RSP.number)
     yield move(RSP, word(_R11, _CALL_RSP))
@@ -185,7 +186,7 @@ def _note_if_unequal(bit: int) -> Iterator[Item]:
 
 
 def _note(bit: int) -> Iterator[Item]:
-    """The bit in r10, 0 or 1, into the mask."""
+    """Add the bit in r10, 0 or 1, to the mask."""
     yield Instruction("shl", (_R10, bit))
     yield Instruction("or", (word(_R11, _BROKEN), _R10))
 

@@ -1,6 +1,6 @@
-"""Kernels over cases in an emulated machine: many in a boot, each in its own convention, watched as ever.
+"""Runs of kernels over many cases on an emulated machine, several kernels in one boot.
 
-The driver that calls a kernel case by case is the one that runs here (setwise.codegen.run.driver).
+The driver that calls and checks a kernel is that of native runs (setwise.codegen.run.driver).
 """
 
 import struct
@@ -20,10 +20,10 @@ _SECONDS_TO_BOOT, _SECONDS_A_CASE = 30.0, 2e-4
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EmulatedTask:
-    """A kernel's bytes with their constants, how they are called, and a run over so many cases.
+    """A kernel's bytes with constants, its signature, and one run over `cases` cases.
 
-    `columns` may not change. `results` is their memory as it is before; they begin `start` words behind its beginning.
-    Where they lie `over` a column, this memory stands for it.
+    `columns` are read-only. `results` is the initial content of the results' memory; the results begin at word `start`.
+    With `over`, the results' memory replaces that column.
     """
 
     image: bytes
@@ -37,7 +37,7 @@ class EmulatedTask:
 
 @dataclass(frozen=True, slots=True)
 class _Placement:
-    """Where a task lies in the machine."""
+    """The addresses of a task's parts in the machine."""
 
     task: EmulatedTask
     code: int
@@ -46,10 +46,10 @@ class _Placement:
 
 
 def emulate(tasks: Sequence[EmulatedTask], on: EmulatedProcessor) -> Iterator[tuple[bytes, Violation | None]]:
-    """Yield the results' memory after each task on that processor, and the kernel's violation of its convention.
+    """Yield for each task the results' memory after the run, and the kernel's violation of its convention.
 
-    As many go into one boot as its memory holds. Raises codegen.run.bochs.NoBochs where Bochs is missing, and
-    codegen.run.boot.Full where the memory does not hold a single one.
+    One boot runs as many tasks as its memory holds. Raises codegen.run.bochs.NoBochs if Bochs is missing or fails, and
+    codegen.run.boot.Full if the memory is too small for one task.
     """
     done = 0
     while done < len(tasks):
@@ -67,7 +67,7 @@ def emulate(tasks: Sequence[EmulatedTask], on: EmulatedProcessor) -> Iterator[tu
             yield results, Violation(case, broken) if broken else None
             done += 1
             if not ending.ended:
-                break  # those behind it were not begun: another boot has their turn
+                break  # later tasks were not begun; the next boot runs them
 
 
 def _breaches(ending: Ending, placement: _Placement, seconds: float) -> tuple[str, ...]:
@@ -80,7 +80,7 @@ def _breaches(ending: Ending, placement: _Placement, seconds: float) -> tuple[st
 
 
 def _loaded(tasks: Sequence[EmulatedTask]) -> tuple[Image, list[_Placement]]:
-    """An image with as many of these tasks as go in, the first one at least."""
+    """Return an image with as many of these tasks as it can hold, but at least one."""
     image = Image()
     constants: dict[int, int] = {}
     placed: list[_Placement] = []
@@ -95,7 +95,7 @@ def _loaded(tasks: Sequence[EmulatedTask]) -> tuple[Image, list[_Placement]]:
 
 
 def _place(image: Image, task: EmulatedTask, constants: dict[int, int]) -> _Placement:
-    """Puts a task's code and memory into the image; columns lie there once, by `constants`."""
+    """Add a task's code and memory to the image; `constants` has the addresses of columns that are already there."""
     results = image.writable(task.results)
     addresses = []
     for at, column in enumerate(task.columns):

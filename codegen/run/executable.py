@@ -1,4 +1,4 @@
-"""Bytes to a callable: code in memory that may be executed, data beside it that may be read alone, and ctypes."""
+"""Executable memory: code pages, read-only data pages, and ctypes functions for the code."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from typing import Any
 
 
 class NotRunnable(RuntimeError):
-    """Machine code for x86-64 cannot run on this machine."""
+    """This machine cannot run the machine code."""
 
 
 def runnable() -> bool:
-    """Whether this process can run x86-64 code."""
+    """Return whether this process can run x86-64 code."""
     return platform.machine().lower() in ("x86_64", "amd64") and sys.maxsize > 1 << 32
 
 
 class Executable:
-    """A block of machine code in memory of its own, freed by `close`, at the end of `with`, or with the last user.
+    """A block of machine code in executable memory, freed by `close`, at the end of `with`, or with the last reference.
 
-    `image` is Assembled.image; its last `data` bytes are data, which begins a page, and none of its bytes can be
-    executed. So code and data keep their distance, and the data any alignment up to a page's size; without data the
-    code begins a page. Nothing is writable.
-    Raises NotRunnable where the processor is not x86-64, OSError where the system refuses the memory.
+    `image` is Assembled.image; its last `data` bytes are data, which begin at a page boundary and are not executable.
+    Without data, the code begins at a page boundary. So the distance of code and data is kept, and data may have any
+    alignment up to the page size. Nothing is writable. Raises NotRunnable if the processor is not x86-64, and OSError
+    if the system refuses the memory.
 
     >>> with Executable(bytes.fromhex("b82a000000c3")) as code:  # mov eax, 42; ret
     ...     code.function(ctypes.c_uint64)()
@@ -37,7 +37,7 @@ class Executable:
     def __init__(self, image: bytes, data: int = 0) -> None:
         if not runnable():
             raise NotRunnable(
-                f"this processor ({platform.machine()}) cannot run x86-64 code: all but running works here"
+                f"this processor ({platform.machine()}) cannot run x86-64 code; everything else works here"
             )
         text = len(image) - data
         if not 0 < text <= len(image):
@@ -57,23 +57,24 @@ class Executable:
             raise
 
     def address(self, offset: int = 0) -> int:
-        """The address of the byte at `offset`; ValueError when the memory is freed already."""
+        """Return the address of the byte at `offset`. Raises ValueError if the memory is freed."""
         if not self._free.alive:
             raise ValueError("the executable is closed")
         return self._address + offset
 
     def function(self, result: Any, arguments: Sequence[Any] = (), offset: int = 0) -> Callable[..., Any]:
-        """The code at `offset` as a ctypes function in this platform's C calling convention.
+        """Return the code at `offset` as a ctypes function in this platform's C calling convention.
 
-        `result` and `arguments` are ctypes types, None for no result. A call releases the interpreter's lock. The
-        function keeps the memory alive, but `close` frees it all the same: do not call it after that.
+        `result` and `arguments` are ctypes types; a `result` of None means void. A call releases the interpreter's
+        lock. The function keeps the memory alive, but `close` frees it nevertheless; do not call the function after
+        that.
         """
         function = ctypes.CFUNCTYPE(result, *arguments)(self.address(offset))
         function.__dict__["executable"] = self
         return function
 
     def close(self) -> None:
-        """Free the memory; a second time does nothing."""
+        """Free the memory; a second call does nothing."""
         self._free()
 
     def __enter__(self) -> Executable:

@@ -1,4 +1,4 @@
-"""Kernels as Python functions, on integers and on NumPy's arrays."""
+"""Kernels as Python functions, on integers and on NumPy arrays."""
 
 from __future__ import annotations
 
@@ -31,32 +31,33 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound="Function")
 LATELY = 256
-"""How many functions are kept: who asks for one again, or reads its pickle again, has it at once."""
+"""The size of the cache of functions, which serves repeated requests and pickles."""
 
 _NAMEABLE = ("square", "dir8", "direction9")
-"""Kinds of parameter whose numbers have names."""
+"""Kinds of parameters whose numbers have names."""
 Recipe = tuple[str, str | None, str | None, int | None, str]
-"""A routine's name; instruction set, convention and lanes where they were asked for; the variant, "" the usual one."""
+"""A routine's name, then instruction set, convention and lanes if requested, and the variant ("" is the default)."""
 
 
 class Function:
-    """A kernel that is called with integers, with NumPy's arrays of uint64, or with sequences of integers.
+    """A kernel that is called with integers, with NumPy arrays of uint64, or with sequences of integers.
 
-    Arguments go by place or by name; whatever has `__index__` is an integer. Boards are integers from 0 to 2**64 - 1,
-    a1 = bit 0, h8 = bit 63 unless help() of the function says otherwise. A square or a direction may be its name, as in
-    "d4" and "noEa". The result is an integer, or a named tuple where the routine has several.
+    Arguments are positional or named; any object with `__index__` is an integer. Boards are integers from 0 to 2**64 -
+    1, a1 = bit 0, h8 = bit 63 unless help() of the function says otherwise. A square or a direction may be given by
+    name, as in "d4" and "noEa". The result is an integer, or a named tuple if the routine has several results.
 
-    Arrays broadcast against each other and against integers, and give arrays: new ones, or `out`, which may be inputs,
-    a tuple where the routine has several results. Contiguous ones are worked on in vectors where boards can be lanes.
-    `threads` share out long arrays along the first axis. Other threads of Python run meanwhile; they must leave the
-    arrays alone. Sequences of n give a list of n results.
+    Arrays broadcast against each other and against integers, and give new arrays, or those in `out`. `out` may be an
+    input; it is a tuple if the routine has several results. Contiguous arrays are processed in vectors if lanes can be
+    boards. `threads` divide long arrays along the first axis. Other Python threads run meanwhile and must not access
+    the arrays. Sequences of n give a list of n results.
 
-    TypeError for a wrong count or type, ValueError for a number out of range, each in one line. What the routine
-    requires besides, as help() of the function says, is not checked: where a call does not keep to it, results are
-    others. `setwise.kernel(..., checked=True)` gives a function that checks it on every call, which takes longer.
+    Raises TypeError for a wrong number or type of arguments, and ValueError for a number out of range, each in one
+    line. Other requirements of the routine, listed by help() of the function, are not checked; a call that violates
+    them gives wrong results. `setwise.kernel(..., checked=True)` returns a slower function that checks them on every
+    call.
 
-    Any number of threads may call one function. A pickle of it holds what was asked for, the routine's name first, and
-    where it is read the function is made anew: of the best instruction set there, unless one was named.
+    Any number of threads may call one function. A pickle contains the request, and the function is compiled again when
+    it is loaded: for the best instruction set there, unless one was requested.
 
     >>> import numpy as np
     >>> north = function(find("kogge-stone.attacks.nort"))
@@ -69,8 +70,8 @@ class Function:
     True
     """
 
-    checks = "Of that only ranges are checked: setwise.kernel(..., checked=True) checks the rest on every call."
-    """What the function says of what is required."""
+    checks = "Only ranges are checked; setwise.kernel(..., checked=True) checks the requirements on every call."
+    """The sentence of the docstring on the checking of requirements."""
 
     def __init__(self, kernel: Kernel, recipe: Recipe | None = None) -> None:
         refuse_unrunnable(kernel.code, kernel.target)
@@ -90,7 +91,7 @@ class Function:
         self.__doc__ = _docstring(kernel, self._names, self.checks)
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
-        """Run the machine code: see the class."""
+        """Run the machine code; the class describes the arguments."""
         options = self._chosen(named) if named else {}
         out, threads = options.get("out"), _threads(options.get("threads", 1))
         given = self._bound(arguments, named) if named or len(arguments) != len(self._names) else arguments
@@ -111,18 +112,18 @@ class Function:
         return list(map(self._single_call, rows))
 
     def _number(self, parameter: Parameter, argument: Any) -> Any:
-        """The number of a square or direction that is named; anything else as it is."""
+        """Return the number of a named square or direction; other arguments are returned unchanged."""
         if not isinstance(argument, str) or parameter.kind not in _NAMEABLE:
             return argument
         own = self.kernel.routine.contract.numbering
         return named_number(parameter.kind, argument, own, own)
 
     def _chosen(self, named: dict[str, Any]) -> dict[str, Any]:
-        """Take the options out of named arguments, and return them."""
+        """Remove the options from the named arguments, and return them."""
         return {name: named.pop(name) for name in self._options if name in named}
 
     def _bound(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> tuple[Any, ...]:
-        """The arguments in the parameters' order."""
+        """Return the arguments in the parameters' order."""
         names, routine = self._names, self.kernel.name
         for name in named:
             if name not in names:
@@ -135,7 +136,7 @@ class Function:
         return (*arguments, *(named[name] for name in names[len(arguments) :]))
 
     def _for_arrays(self) -> Elementwise:
-        """What takes arrays: of the routine on arrays if there are vectors for it, else of this kernel."""
+        """Return the function on arrays, from the batch version of the routine if it can be lowered to vectors."""
         from setwise.codegen.run.arrays import Elementwise
 
         routine, (_, isa, _, lanes, _) = self.kernel.routine, self.recipe
@@ -144,7 +145,7 @@ class Function:
             arrays = on_arrays(routine)
             isa = isa or best_isa(arrays)
             if isa in VECTORS:
-                with suppress(ValueError, OutOfRegisters):  # not every description can have boards for lanes
+                with suppress(ValueError, OutOfRegisters):  # some descriptions cannot use lanes for boards
                     loop, code = in_memory(lower(arrays, isa, host().name, lanes if routine.batched else None))
         return Elementwise(routine.name, self._parameters, routine.contract.results, loop, code)
 
@@ -160,9 +161,9 @@ class Function:
 def function(
     routine: Routine, isa: str | None = None, abi: str | None = None, lanes: int | None = None, variant: str = ""
 ) -> Function:
-    """Return the routine as a function, by default on the best instruction set here, in this platform's convention.
+    """Return the routine as a function, by default for the best instruction set here, in this platform's convention.
 
-    `variant` is one of `codegen.variants`, of an instruction set that is given.
+    `variant` is a name of `codegen.variants`, for a given instruction set.
     """
     return function_of(Function, routine, isa, abi, lanes, variant)
 
@@ -170,9 +171,9 @@ def function(
 def function_of(
     kind: type[F], routine: Routine, isa: str | None, abi: str | None, lanes: int | None, variant: str
 ) -> F:
-    """Return what `function` does, as an object of that class."""
+    """Return the result of `function` as an instance of the class `kind`."""
     recipe = routine.name, isa, abi, lanes, variant
-    hashable = cast(Any, kind)  # mypy takes no class for hashable
+    hashable = cast(Any, kind)  # mypy does not treat a class as hashable
     return cast(F, _function(hashable, routine, isa or best_isa(routine), abi or host().name, lanes, recipe))
 
 
@@ -183,25 +184,25 @@ def _function(kind: Any, routine: Routine, isa: str, abi: str, lanes: int | None
 
 
 def named(name: str, isa: str | None, abi: str | None, lanes: int | None, variant: str, kind: type[F]) -> F:
-    """Return the function of the routine of that name, as a pickle asks for it; ValueError if there is none."""
+    """Return the function of the routine of that name, for a pickle. Raises ValueError if there is none."""
     return function_of(kind, find(name), isa, abi, lanes, variant)
 
 
 def in_memory(kernel: Kernel) -> tuple[Executable, Executable]:
-    """The loop of a kernel and the kernel, ready to run."""
+    """Return the loop of a kernel and the kernel, in executable memory."""
     loop = inner_loop(signature_of(kernel), len(kernel.routine.contract.results), host())
     assembled = assemble(kernel.code)
     return Executable(assemble(loop).image), Executable(assembled.image, len(assembled.data))
 
 
 def _signature(names: Sequence[str], options: Mapping[str, Any]) -> Signature:
-    """What `inspect` shows of a call; options go by name alone."""
+    """Return the call signature for `inspect`; options are keyword-only."""
     by_name = [Argument(name, Argument.KEYWORD_ONLY, default=usual) for name, usual in options.items()]
     return Signature([*(Argument(name, Argument.POSITIONAL_OR_KEYWORD) for name in names), *by_name])
 
 
 def _any_array(arguments: Sequence[Any]) -> bool:
-    numpy = sys.modules.get("numpy")  # who has an array has loaded it
+    numpy = sys.modules.get("numpy")  # loaded, if an argument is an array
     if numpy is None:
         return False
     return numpy.ndarray in map(type, arguments) or any(isinstance(each, numpy.ndarray) for each in arguments)
@@ -218,7 +219,10 @@ def _threads(number: Any) -> int:
 
 
 def words_of(parameter: Parameter, argument: Any) -> int | list[int]:
-    """An integer, or those of a sequence, as Python's own; TypeError for anything else, ValueError out of range."""
+    """Return an integer, or the integers of a sequence.
+
+    Raises TypeError for other types, and ValueError for an integer out of range.
+    """
     try:
         return in_range(parameter, index(argument))
     except TypeError:
@@ -228,12 +232,12 @@ def words_of(parameter: Parameter, argument: Any) -> int | list[int]:
         try:
             return [in_range(parameter, index(each)) for each in argument]
         except TypeError as error:
-            raise TypeError(f"{parameter.name} holds what is no integer: {error}") from None
+            raise TypeError(f"{parameter.name} contains an item that is not an integer: {error}") from None
     raise TypeError(f"{parameter.name} is of type {type(argument).__name__}: give an integer, or a sequence of them")
 
 
 def _docstring(kernel: Kernel, takes: Sequence[str], checks: str) -> str:
-    """What a function says of itself."""
+    """Return the docstring of a function."""
     contract = kernel.routine.contract
     summary = kernel.routine.summary
     lines = (

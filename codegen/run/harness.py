@@ -1,7 +1,7 @@
-"""How a kernel is called, and the code that all loops around kernels have: it passes arguments and saves registers.
+"""Signatures of kernels, and the code that passes arguments and saves registers in all loops around kernels.
 
-driver.py watches a kernel case by case, loop.py runs it over boards anywhere, timer.py times it. Each loop keeps its
-state and the registers of its host in a block of words: a context, which lies outside the stack, or a frame on it.
+driver.py checks a kernel case by case, loop.py runs it over boards in any layout, timer.py times it. Each loop keeps
+its state and its host's registers in a block of words: a context outside the stack, or a frame on it.
 """
 
 from collections.abc import Iterator
@@ -14,16 +14,16 @@ from setwise.codegen.machine.convention import Convention
 
 RAX, RSP = general("rax"), general("rsp")
 
-# The words of the host's registers: one a general register, two a vector register.
+# The words for the host's registers: one for each general register, two for each vector register.
 _GENERAL, _VECTORS = 0, 16
 SAVED_WORDS = 48
 
 
 @dataclass(frozen=True, slots=True)
 class ArgumentSlot:
-    """How an argument or a result is passed, and its part of a column: `words` of 8 bytes a case.
+    """The passing of an argument or a result, and its share of a column: `words` of 8 bytes for each case.
 
-    general   a word in a general register, or on the stack where the convention has no register left
+    general   a word in a general register, or on the stack if the convention has no register left
     vector    the words in a vector register of that size; the n-th vector is in the convention's n-th vector register
     address   the address of the case's words in the column
     results   the address of the case's words in the results; it has no column
@@ -34,11 +34,11 @@ class ArgumentSlot:
 
     @property
     def lanes(self) -> int:
-        """How many words the register holds."""
+        """The number of words in the register."""
         return self.words if self.file == "vector" else 1
 
     def operand(self, base: Register, displacement: int = 0) -> Memory | Register:
-        """Return the words that lie at an address in a register, or for a slot that takes an address, the register."""
+        """Return the words at an address in a register, or the register itself if the argument is an address."""
         if self.file in ("address", "results"):
             return base
         return Memory(64 * self.lanes, base, displacement=displacement)
@@ -49,10 +49,10 @@ GENERAL = ArgumentSlot("general")
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """How a kernel is called: its convention, its arguments, its result (None where it writes through an address).
+    """The calling sequence of a kernel: its convention, arguments and result (None if it writes through an address).
 
-    With `lanes` each call takes so many cases. With `whole` one call takes them all, and a last argument, which has no
-    column, says how many they are. `vex` tells that vectors are moved by AVX's instructions, not by SSE's.
+    Each call takes `lanes` cases. With `whole` one call takes all cases, and a last argument without a column is their
+    number. With `vex`, vectors are moved by AVX instructions instead of SSE.
     """
 
     convention: Convention
@@ -64,39 +64,39 @@ class Signature:
 
     @property
     def places(self) -> tuple[Register | int, ...]:
-        """The registers that the arguments come in; of one on the stack the bytes above rsp at entry."""
+        """The registers of the arguments; for an argument on the stack its offset from rsp at entry, in bytes."""
         return self.convention.places([slot.lanes for slot in self.arguments])
 
     @property
     def stack_words(self) -> int:
-        """Words above the return address: shadow space and arguments on the stack."""
+        """Words above the return address: shadow space and stack arguments."""
         on_stack = sum(isinstance(place, int) for place in self.places)
         return (self.convention.stack_arguments - 8) // 8 + on_stack
 
     @property
     def columns(self) -> int:
-        """How many columns of arguments it takes."""
+        """The number of argument columns."""
         return sum(slot.file != "results" for slot in self.arguments) - self.whole
 
     @property
     def written(self) -> int:
-        """How many words a call writes through the address for results."""
+        """The number of words that a call writes through the address for results."""
         return sum(slot.words for slot in self.arguments if slot.file == "results")
 
     @property
     def interleaved(self) -> int:
-        """How many results a call writes for several boards each, result by result; else 0."""
+        """The number of results if a call writes several boards of each result, one result after the other; else 0."""
         return self.written // self.lanes if self.lanes > 1 else 0
 
     def register(self, slot: ArgumentSlot) -> Register:
-        """Return the register that a result comes in, as wide as its slot."""
+        """Return the register of a result, as wide as its slot."""
         return self.convention.result_for(slot.lanes).at(64 * slot.lanes)
 
 
 def signature(contract: Contract, convention: Convention, lanes: int = 1, vex: bool = False) -> Signature:
-    """Return how a routine is called with so many boards in a vector register (1: general registers).
+    """Return the signature of a routine with `lanes` boards in a vector register (1: general registers).
 
-    A call leaves each of several results' boards side by side.
+    A call with several results writes the boards of each result side by side.
     """
     if contract.elements:
         inputs = len(contract.parameters) - 2
@@ -109,34 +109,34 @@ def signature(contract: Contract, convention: Convention, lanes: int = 1, vex: b
 
 
 def passed(place: Register | int, argument: Register | Memory, vex: bool = False) -> Iterator[Instruction]:
-    """Yield the moves of an argument to its place before a call; to the stack it goes through rax."""
+    """Yield the moves of an argument to its place before a call; a stack argument goes through rax."""
     if isinstance(place, Register):
         yield move(place.at(argument.bits), argument, vex)
         return
     if argument != RAX:
         yield move(RAX, argument)
-    yield move(word(RSP, place // 8 - 1), RAX)  # before the call rsp is 8 above what the kernel sees
+    yield move(word(RSP, place // 8 - 1), RAX)  # before the call rsp is 8 above its value at the kernel's entry
 
 
 def word(base: Register, number: int, bits: int = 64) -> Memory:
-    """Return the memory so many words behind an address."""
+    """Return the memory operand `number` words above an address."""
     return Memory(bits, base, displacement=8 * number)
 
 
 def save(host: Convention, base: Register, first: int = 0) -> Iterator[Instruction]:
-    """Yield the moves of rsp and of the registers that the host's convention saves, to the words from `first` on."""
+    """Yield the moves that save rsp and the host's callee-saved registers to the words from `first` on."""
     for memory, register in _slots(host, base, first):
         yield move(memory, register)
 
 
 def restore(host: Convention, base: Register, first: int = 0) -> Iterator[Instruction]:
-    """Yield the moves of all of them back, that of the base itself last."""
+    """Yield the moves that restore these registers, the base register last."""
     for memory, register in sorted(_slots(host, base, first), key=lambda slot: slot[1] == base):
         yield move(register, memory)
 
 
 def move(target: Register | Memory, origin: Register | Memory, vex: bool = False) -> Instruction:
-    """Return a move between registers, or of a register from or to memory; vectors lie at any address."""
+    """Return a move between registers, or between register and memory; vectors need no alignment."""
     if any(isinstance(operand, Register) and operand.file == "vector" for operand in (target, origin)):
         return Instruction("vmovups" if vex else "movups", (target, origin))
     return Instruction("mov", (target, origin))

@@ -1,4 +1,4 @@
-"""A kernel called with Python's integers, by its loop over boards (setwise.codegen.run.loop) and ctypes."""
+"""Calls of a kernel with Python integers, through its loop over boards (setwise.codegen.run.loop) and ctypes."""
 
 import collections
 import ctypes
@@ -14,9 +14,9 @@ from setwise.codegen.run.executable import Executable
 def single_call(
     takes: int, results: Sequence[str], loop: Executable, kernel: Executable
 ) -> Callable[[Sequence[Any]], Any]:
-    """Return a function of one case's integers, each in its range, that any number of threads may call.
+    """Return a thread-safe function that takes the integers of one case, each within its range.
 
-    It returns an integer, or several in a tuple of these names, and keeps loop and kernel alive.
+    It returns an integer, or several as a named tuple of `results`, and keeps loop and kernel alive.
     """
     words = takes + len(results)
     run, address = loop.function(None, (ctypes.c_void_p,) * 4), kernel.address()
@@ -35,7 +35,7 @@ def single_call(
 
 
 def in_range(parameter: Parameter, number: int) -> int:
-    """The number; ValueError where it is not within what the parameter takes."""
+    """Return the number. Raises ValueError if it is out of the parameter's range."""
     bound = parameter.below or 1 << 64
     if not 0 <= number < bound:
         raise ValueError(f"{parameter.name} is {number}: it must be from 0 to {bound - 1:#x}")
@@ -44,7 +44,7 @@ def in_range(parameter: Parameter, number: int) -> int:
 
 @cache
 def result_type(names: tuple[str, ...]) -> type:
-    """A named tuple of these names, of which processes may send each other instances."""
+    """Return a named tuple type of these names with instances that can be pickled."""
     make: Any = collections.namedtuple
     members = {"__slots__": (), "__reduce__": lambda results: (_again, (names, tuple(results)))}
     return type("Results", (make("Results", names, rename=True),), members)

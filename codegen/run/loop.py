@@ -1,13 +1,12 @@
-"""A kernel in a loop over boards that lie anywhere: machine code with the signature of a NumPy ufunc's inner loop.
+"""The loop of a kernel over boards in any layout, machine code with the signature of a NumPy ufunc's inner loop.
 
-`inner_loop` makes `void loop(char **operands, const intptr_t *n, const intptr_t *steps, const void *kernel)` in the
-platform's convention. Operands are the inputs and behind them the results; from one board of an operand to the next it
-is as many bytes as its step says, 0 where one is for all. The kernel may be of any convention.
+`inner_loop` generates `void loop(char **operands, const intptr_t *n, const intptr_t *steps, const void *kernel)` in the
+platform's convention. Operands are the inputs followed by the results; `steps` are the distances in bytes between
+consecutive boards of an operand, 0 if one board is for all. The kernel may have any convention.
 
-It goes from the last board down to the first, as kernels on arrays do: processors fetch ahead what goes one way. A
-kernel on arrays takes 64 boards a call where they lie side by side, and meanwhile the next 64 are fetched, in the order
-in which they are wanted; else one a call. Any other takes one a call; where its lanes are boards that is the first of
-them, and nobody looks at the others.
+The loop runs from the last board down to the first, as do kernels on arrays, because hardware prefetches in one
+direction. A kernel on arrays takes 64 boards for each call if they are contiguous, with a prefetch of the next 64; else
+one. Any other kernel takes one board for each call; if its lanes are boards, the other lanes are unused.
 """
 
 from collections.abc import Iterator
@@ -21,17 +20,17 @@ _BLOCK, _LINE = 64, 64  # boards; bytes
 
 
 def inner_loop(signature: Signature, results: int, host: Convention) -> Code:
-    """Return the loop for kernels of that signature that give so many results; `host` calls the loop."""
+    """Return the loop for kernels of that signature with `results` results; `host` is the loop's convention."""
     operands = signature.columns + results
     written = 0 if signature.whole else signature.written  # words of a block of the frame
-    # The frame: what the kernel finds above its return address, the operands' addresses, the block, the kernel's
-    # address, and the host's registers.
+    # The frame: the kernel's stack arguments, the operands' addresses, the block for results, the kernel's address,
+    # and the host's registers.
     first = signature.stack_words
     block, kernel = first + operands, first + operands + written
     size = 8 * (kernel + 1 + SAVED_WORDS | 1)  # the return address aligns it to 16
 
     def place(register: Register, operand: int) -> Iterator[Item]:
-        """Yield the address of the first board of that operand that is not left."""
+        """Yield the code for the address of that operand's board number _LEFT."""
         yield move(register, word(_STEPS, operand))
         yield Instruction("imul", (register, _LEFT))
         yield Instruction("add", (register, word(RSP, first + operand)))
@@ -78,7 +77,10 @@ def inner_loop(signature: Signature, results: int, host: Convention) -> Code:
             yield Instruction("mov", (_AT_ONCE, _BLOCK))
 
     def fetch() -> Iterator[Item]:
-        """Yield the prefetch of the next call's inputs: processors foresee too late where arrays share cache sets."""
+        """Yield the prefetch of the next call's inputs.
+
+        Hardware prefetches too late for arrays that share cache sets.
+        """
         yield Instruction("cmp", (_AT_ONCE, _BLOCK))
         yield Instruction("jne", (Label("fetched"),))
         yield Instruction("cmp", (_LEFT, 2 * _BLOCK))

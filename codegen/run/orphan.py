@@ -1,4 +1,4 @@
-"""Processes that must not outlive the one which started them, and that have no business on a network."""
+"""Child processes that end with their parent and have no network."""
 
 import ctypes
 import signal
@@ -6,7 +6,7 @@ import sys
 
 _PR_SET_PDEATHSIG = 1  # prctl(2)
 _CLONE_NEWUSER, _CLONE_NEWNET = 0x1000_0000, 0x4000_0000  # unshare(2)
-# Found before any fork: after one, a lock of the loader may be held.
+# Loaded before any fork: after a fork, a lock of the loader may be held.
 _prctl = ctypes.CDLL(None).prctl if sys.platform == "linux" else None
 _unshare = ctypes.CDLL(None).unshare if sys.platform == "linux" else None
 
@@ -14,20 +14,21 @@ CAN_END_WITH_PARENT = _prctl is not None
 
 
 def end_with_parent() -> None:
-    """In a process that has just begun: the system ends it when its parent ends, however that is; on Linux alone."""
+    """Make the system kill this new process when its parent ends. Only Linux supports it; elsewhere do nothing."""
     if _prctl is not None:
         _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def without_network() -> bool:
-    """In a process that has just begun: it has no network from now on, where the system lets it; whether it did.
+    """Remove the network from this new process. Return whether the system allowed it.
 
-    An ordinary user needs a user namespace for it. Before `end_with_parent`, whose effect new rights would undo.
+    An unprivileged user needs a user namespace. Call it before `end_with_parent`, because a change of credentials
+    cancels that.
     """
     return _unshare is not None and 0 in map(_unshare, (_CLONE_NEWNET, _CLONE_NEWUSER | _CLONE_NEWNET))
 
 
 def begin_apart() -> None:
-    """`without_network`, then `end_with_parent`."""
+    """Call `without_network`, then `end_with_parent`."""
     without_network()
     end_with_parent()

@@ -1,4 +1,4 @@
-"""Runs timing loops: memory for their arguments and stamps, and the loop itself in executable memory."""
+"""Runs of timing loops: memory for their arguments and time stamps, and the loop in executable memory."""
 
 import ctypes
 import random
@@ -11,11 +11,11 @@ from setwise.codegen.run import timer
 from setwise.codegen.run.executable import Executable
 
 _U64 = ctypes.c_uint64
-_LINE = 64  # bytes of a line of the cache, where every array begins
+_LINE = 64  # bytes of a cache line; every array begins at one
 _PAGE = 4096
-# Where in a page what the loop reads and writes begins. A load seems to depend on a store at the same place of another
-# page, so all have places of their own, and the same in every process: the routine and its constants lie at the page's
-# beginning, the stack at its end.
+# Page offsets of the loop's data. A load is delayed by an earlier store at the same offset of another page (4K
+# aliasing), so all data have different offsets, the same in every process. The routine and its constants begin at
+# offset 0, and the stack ends at the end of a page.
 _CONTEXT, _ARGUMENTS = 2048, 3072
 _SEED = 20050522
 _MOST_APART = 100
@@ -23,14 +23,14 @@ _MOST_APART = 100
 
 @dataclass(frozen=True, slots=True)
 class ArgumentSets:
-    """What a loop's calls are given: sets of arguments one behind the other, each as the signature lays it out.
+    """The arguments of a loop's calls: consecutive sets of arguments, each in the layout of the signature.
 
-    A routine on arrays has `arrays` besides, each of the same number of boards; its one set of arguments, the
-    addresses of these, of room for the result, and that number, is made where they come to lie. No two of them begin
-    at the same place of a page, where a load would seem to depend on a store to another.
+    A routine on arrays has `arrays` of equal length instead. Its one set of arguments is generated: the addresses of
+    these arrays and of an array for the result, and the length. All arrays have different page offsets, to avoid 4K
+    aliasing.
 
-    With `in_set`, the words of a set, each run takes the sets in another order: a processor that meets the same
-    thousands of sets again and again learns by heart how branches go that hang on them.
+    With `in_set`, the number of words in a set, each run permutes the sets, so that branch predictors cannot memorize
+    them.
     """
 
     words: tuple[int, ...] = ()
@@ -40,7 +40,7 @@ class ArgumentSets:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A trial's sections in ticks of the time stamp counter: before and behind the calls, and an empty one."""
+    """The sections of a trial in ticks of the time stamp counter: before and behind the calls, and an empty section."""
 
     chain_before: int
     wide_before: int
@@ -52,9 +52,9 @@ class Record:
 
 
 class Stopwatch:
-    """A timing loop that may be run many times; the block is freed with it.
+    """A timing loop that can be run repeatedly.
 
-    Raises setwise.codegen.run.executable.NotRunnable where this processor cannot run it.
+    Raises setwise.codegen.run.executable.NotRunnable if this processor cannot run it.
     """
 
     def __init__(self, loop: timer.Timer, sets: ArgumentSets) -> None:
@@ -67,14 +67,14 @@ class Stopwatch:
         arguments = _aligned(words, _ARGUMENTS)
         self._in_set, self._draw = sets.in_set, random.Random(_SEED)
         self._context = _aligned((0,) * timer.CONTEXT_WORDS, _CONTEXT)
-        self._arrays, self._arguments = arrays, arguments  # addresses alone keep no memory
+        self._arrays, self._arguments = arrays, arguments  # raw addresses do not keep memory alive
         self._context[timer.ARGUMENTS] = ctypes.addressof(arguments)
         self._context[timer.ARGUMENTS_END] = ctypes.addressof(arguments) + 8 * len(words)
         self._code = Executable(loop.image, loop.data)
         self._call = self._code.function(None, (_U64,))
 
     def run(self, rounds: int, trials: int) -> list[Record]:
-        """So many trials, each of so many rounds of calls."""
+        """Return the records of `trials` trials, each of `rounds` rounds of calls."""
         if self._in_set:
             self._reorder(self._draw.randrange(2, _MOST_APART))
         stamps = (_U64 * (timer.STAMPS * trials))()
@@ -85,7 +85,7 @@ class Stopwatch:
         return [Record(*(b - a for a, b in pairwise(stamps[start : start + timer.STAMPS]))) for start in starts]
 
     def _reorder(self, apart: int) -> None:
-        """Sets that were so many apart come one behind the other."""
+        """Permute the sets: those with a distance of `apart` become adjacent."""
         words = memoryview(self._arguments).cast("B").cast("Q")
         for word in range(self._in_set):
             column = array("Q", words[word :: self._in_set].tobytes())
@@ -95,11 +95,11 @@ class Stopwatch:
             words[word :: self._in_set] = memoryview(ordered)
 
     def results(self, number: int) -> tuple[int, ...]:
-        """The first words of the last call's result, or of what it wrote to its address for results."""
+        """Return the first words of the last call's result, or of the memory at its address for results."""
         return tuple(self._context[timer.RESULTS : timer.RESULTS + number])
 
     def array(self, number: int) -> tuple[int, ...]:
-        """The words of an array; the result's is behind those that were given."""
+        """Return the words of an array; the array for the result is the last one."""
         return tuple(self._arrays[number])
 
     def close(self) -> None:
@@ -108,9 +108,9 @@ class Stopwatch:
 
 
 def _aligned(words: Sequence[int], place: int = 0) -> ctypes.Array[ctypes.c_uint64]:
-    """A copy of the words that begins so many bytes behind the beginning of a page."""
+    """Return a copy of the words that begins at the offset `place` of a page."""
     buffer = ctypes.create_string_buffer(8 * len(words) + 2 * _PAGE)
     skip = -ctypes.addressof(buffer) % _PAGE + place
-    copy = (_U64 * len(words)).from_buffer(buffer, skip)  # it keeps the buffer
+    copy = (_U64 * len(words)).from_buffer(buffer, skip)  # it keeps the buffer alive
     copy[:] = list(words)
     return copy

@@ -1,20 +1,20 @@
-"""The loop that times a routine, as machine code: it calls the routine directly, between checks of the core itself.
+"""The timing loop, machine code that calls a routine directly, between measurements of the core's speed.
 
-`timer` puts `void time(uint64_t *context)` in front of the routine's bytes. It runs trials; each writes time stamps
-(rdtsc, with nothing of the code around it overtaking) between its sections:
+`timer` generates `void time(uint64_t *context)` in front of the routine's bytes. It runs trials. Each one reads time
+stamps (rdtsc, serialized by lfence) between its sections:
 
-    chain    CHAIN_ADDS additions that wait for each other: so many cycles on every processor
-    wide     WIDE_ROWS rows of four additions, every other row to the same registers, so that they wait for units
-             alone: a cycle a row where four units are ours alone, less where there are more
-    warming  a quarter as many rounds of calls as follow: what the sections before let go to sleep wakes
+    chain    CHAIN_ADDS dependent additions: one cycle each on every processor
+    wide     WIDE_ROWS rows of four additions, alternating between two sets of registers, so that they wait for ALUs
+             alone: a cycle a row with four ALUs without competition, less with more ALUs
+    warming  a quarter of the rounds of calls that follow, to power up vector units that the sections before idled
     calls    rounds of calls of the routine
-    wide, chain, and an empty section: what a stamp costs
+    wide, chain, and an empty section: the overhead of a stamp
 
-A time stamp counter may advance in steps: of 26 ticks, 10 nanoseconds, on a Zen 5. So the sections are long. But a
-Granite Rapids puts to sleep what operations of 512 bits take, after about 4 microseconds without any, and then they are
-slow for thousands of cycles. So the calls go on for a while before they are timed (2026-11-25).
+A time stamp counter may advance in steps (26 ticks, or 10 nanoseconds, on Zen 5), so the sections are long. Granite
+Rapids powers down its 512-bit units after about 4 microseconds without use, and they are then slow for thousands of
+cycles. So untimed calls precede the timed ones.
 
-The arguments are loaded from memory for each call, since a call may change the registers that carry them.
+The arguments are loaded from memory for each call, because a call may change the argument registers.
 """
 
 from collections.abc import Iterator, Sequence
@@ -41,17 +41,17 @@ Mode = Literal["chained", "independent", "mixed"]
 MODES: tuple[Mode, ...] = get_args(Mode)
 
 CALLS = 16
-"""Calls in a round, so many that the loop around them costs little."""
+"""Calls in a round, enough to make the overhead of the loop small."""
 CHAIN_ADDS = 1 << 14
 WIDE_ROWS = 1 << 12
 STAMPS = 8
-"""Words of a record, a trial's stamps: before the chain, behind it, wide, warming, the calls, wide, chain, nothing."""
+"""Words of a record, its stamps: before chain, wide, warming, calls, wide, chain and the empty section, and the last."""
 
-# The words of the context behind what the host wants back: what the caller sets, then what the loop reads and writes.
+# The words of the context behind the host's saved registers: first those that the caller sets.
 ARGUMENTS, ARGUMENTS_END, ROUNDS, TRIALS, RECORDS = range(SAVED_WORDS, SAVED_WORDS + 5)
-_ZEROS = SAVED_WORDS + 8  # as many as a vector has, where a vector may lie
+_ZEROS = SAVED_WORDS + 8  # as many words as a vector has, aligned for one
 RESULTS = _ZEROS + 8
-"""The word of the context where the results begin: that of the last call, or what a routine stores there."""
+"""The index of the first result word in the context: the last call's result, or the words that a routine stores."""
 _MOST_RESULTS = 64
 CONTEXT_WORDS = RESULTS + _MOST_RESULTS
 
@@ -59,26 +59,24 @@ _LINE, _PAGE = 64, 4096
 _STACK = 128  # bytes at the end of a page, for shadow space and arguments on the stack
 _CHAIN_UNROLLED, _WIDE_UNROLLED = 64, 32
 _BEGINNINGS = 16
-_WARMING = 2  # a quarter
+_WARMING = 2  # a shift: a quarter
 _RDX = general("rdx")
 _WIDE = tuple(map(general, ("rax", "r8", "r9", "r10", "r11", "rcx", "rsi", "rdi")))  # two rows
-# Registers that every convention keeps across a call.
+# Registers that are callee-saved in every convention.
 _ROUND, _END, _SET, _TRIAL, _RECORD, _CONTEXT = map(general, ("rbx", "rbp", "r12", "r13", "r14", "r15"))
 
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """How one call follows the other.
+    """The order and the dependence of calls; a round of the loop has `in_round` calls.
 
-    chained      The result becomes argument number `chained` of the next call, by one move between registers, or by no
-                 instruction at all where a vector comes back in the register in which it is expected. A routine that
-                 gives its results through an address is chained through memory: the first word stored is loaded.
-                 With `keeps` that argument waits for the result and stays what it was, as is right where time depends
-                 on what arguments are: an `and` and an `or`, a cycle each.
-    independent  The same arguments every time; results are dropped.
-    mixed        Each call takes the next of many sets of arguments; results are dropped.
-
-    A round of the loop has so many calls.
+    chained      The result becomes argument number `chained` of the next call, by one register move, or without an
+                 instruction if a vector result is in the argument's register. Results that are written through an
+                 address are chained through memory: the first word is loaded. With `keeps` the argument waits for the
+                 result but keeps its value, for routines whose time depends on their arguments; that takes an `and` and
+                 an `or`, a cycle each.
+    independent  Every call has the same arguments; results are discarded.
+    mixed        Each call takes the next of many sets of arguments; results are discarded.
     """
 
     mode: Mode
@@ -89,7 +87,7 @@ class Calls:
 
 @dataclass(frozen=True, slots=True)
 class Timer:
-    """The loop and behind it the routine, as one block that runs wherever a page begins.
+    """The timing loop followed by the routine, as one block that must begin at a page boundary.
 
     The last `data` bytes are the routine's data.
     """
@@ -99,10 +97,10 @@ class Timer:
 
 
 def timer(routine: bytes, signature: Signature, calls: Calls, host: Convention, data: int = 0) -> Timer:
-    """The loop around a routine's bytes, the last `data` of which are data; it is itself called in `host`'s convention.
+    """Return the timing loop around a routine's bytes, the last `data` of which are data.
 
-    The routine begins a page, or where it has data, that does, for it lies in pages of its own. Raises ValueError where
-    the calls cannot be chained.
+    `host` is the loop's own convention. The routine begins at a page boundary; if it has data, its data does instead,
+    which is mapped in separate pages. Raises ValueError if the calls cannot be chained.
     """
     if calls.mode == "chained":
         _check_chain(signature, calls.chained)
@@ -119,9 +117,9 @@ def timer(routine: bytes, signature: Signature, calls: Calls, host: Convention, 
 def _check_chain(signature: Signature, chained: int) -> None:
     argument, result = signature.arguments[chained], signature.result
     if argument.file == "results" or (result is not None and result != argument):
-        raise ValueError("the result of a call is no argument of the next: time independent calls")
+        raise ValueError("the result of a call cannot be an argument of the next: time independent calls")
     if isinstance(signature.places[chained], int):
-        raise ValueError("the chained argument comes on the stack: time independent calls")
+        raise ValueError("the chained argument is on the stack: time independent calls")
 
 
 def _enter(host: Convention) -> Iterator[Item]:
@@ -157,7 +155,7 @@ def _trial(signature: Signature, calls: Calls) -> Iterator[Item]:
 
 
 def _stamp(number: int) -> Iterator[Item]:
-    """The time now, after all that stands before and before all that follows."""
+    """Store the time stamp after all earlier instructions and before all later ones."""
     yield Instruction("lfence")
     yield Instruction("rdtsc")
     yield Instruction("shl", (_RDX, 32))
@@ -167,7 +165,7 @@ def _stamp(number: int) -> Iterator[Item]:
 
 
 def _repeated(name: str, adds: int, sums: Sequence[Register]) -> Iterator[Item]:
-    """Yield a loop of so many additions of a register: some processors make those of small constants vanish."""
+    """Yield a loop of additions of a register, because some processors eliminate additions of small constants."""
     yield Instruction("mov", (_RDX.at(32), 1))
     yield Instruction("mov", (_ROUND.at(32), adds // len(sums)))
     yield Label(name)
@@ -178,7 +176,7 @@ def _repeated(name: str, adds: int, sums: Sequence[Register]) -> Iterator[Item]:
 
 
 def _calls(signature: Signature, calls: Calls, warming: str = "") -> Iterator[Item]:
-    """All rounds of a trial, or what goes before them; its labels begin with that word."""
+    """Yield the rounds of a trial, or the warm-up rounds before them; `warming` is a prefix of the labels."""
     chained = calls.mode == "chained"
     yield from _before_rounds(signature, calls, warming)
     if warming:
@@ -206,10 +204,10 @@ def _calls(signature: Signature, calls: Calls, warming: str = "") -> Iterator[It
 
 
 def _before_rounds(signature: Signature, calls: Calls, warming: str) -> Iterator[Item]:
-    """The first argument of the chain, and a few steps, another number in each trial.
+    """Yield the first argument of the chain, and a short delay that differs from trial to trial.
 
-    What a core does with a loop may settle into one of several rhythms, a few per cent apart, and stay in it for long.
-    So trials begin differently, and together meet them all.
+    A core may run a loop in one of several rhythms, a few per cent apart, and stay in it for long. Trials that begin
+    differently cover all of them.
     """
     if calls.mode == "chained":
         yield from _passed(signature, calls.chained)
@@ -223,10 +221,9 @@ def _before_rounds(signature: Signature, calls: Calls, warming: str) -> Iterator
 
 
 def offsets(signature: Signature) -> tuple[int, ...]:
-    """Return where each argument lies in a set of them, in bytes, and the bytes of a set behind them.
+    """Return the offset of each argument in a set of arguments, and the size of a set, in bytes.
 
-    Addresses of results take no room. Every other is as large as the largest, so that each lies at a multiple of its
-    size.
+    Addresses of results take no space. All other arguments have the size of the largest one, and so are aligned.
     """
     words = max((slot.lanes for slot in signature.arguments), default=1)
     return tuple(accumulate((8 * words * (slot.file != "results") for slot in signature.arguments), initial=0))
@@ -245,7 +242,7 @@ def _passed(signature: Signature, number: int, of_set: int = 0) -> Iterator[Inst
 
 
 def _close(signature: Signature, calls: Calls) -> Iterator[Instruction]:
-    """Yield the moves by which the result of a call becomes an argument of the next, or that waits for it."""
+    """Yield the moves that pass the result of a call to an argument of the next, or make that argument wait for it."""
     slot, place = signature.arguments[calls.chained], signature.places[calls.chained]
     assert isinstance(place, Register)
     result = signature.register(slot)
