@@ -151,10 +151,10 @@ def _placed(
 
 
 def _spread(layer: Sequence[tuple[int, float, float, float]]) -> dict[int, float]:
-    """Place nodes in this order without overlap, as near as possible to their wanted places.
+    """Place nodes in this order without overlap, as near as possible to their preferred places.
 
     The distance is the sum of squares, minimized by pooling adjacent nodes. A node is given by its number, width,
-    weight and wanted place.
+    weight and preferred place.
     """
     pools: list[tuple[float, float, list[tuple[int, float]]]] = []
     shift = 0.0  # of a node from the first, if all are packed

@@ -40,7 +40,7 @@ class Trial:
     def difference(self, cases: Cases) -> str:
         """Describe a failed trial of arrays."""
         if self.over is None:
-            return f"an array of {self.cases} boards, or what lies around it, differs"
+            return f"an array of {self.cases} boards, or the memory around it, differs"
         return f"an array of {self.cases} boards over its own {cases.names[self.over]} differs"
 
 

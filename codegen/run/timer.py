@@ -45,7 +45,7 @@ CALLS = 16
 CHAIN_ADDS = 1 << 14
 WIDE_ROWS = 1 << 12
 STAMPS = 8
-"""Words of a record, its stamps: before chain, wide, warming, calls, wide, chain and the empty section, and the last."""
+"""Words of a record, its stamps: before chain, wide, warming, calls, wide, chain and the empty section, and its end."""
 
 # The words of the context behind the host's saved registers: first those that the caller sets.
 ARGUMENTS, ARGUMENTS_END, ROUNDS, TRIALS, RECORDS = range(SAVED_WORDS, SAVED_WORDS + 5)
