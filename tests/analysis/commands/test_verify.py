@@ -268,7 +268,7 @@ def test_metadata_without_end_is_not_read(tmp_path: Path, capsys: Capture) -> No
         (None, "no such file or directory"),
         ("{", "not JSON"),
         ("[]", "not a valid metadata.json of `setwise export`"),
-        ('{"edition": 7}', "of edition 7"),
+        ('{"edition": 7}', "unknown edition 7"),
         ('{"edition": 1, "setwise": "", "request": {}, "files": {}, "kernels": []}', "not as `setwise export`"),
     ],
 )

@@ -105,7 +105,7 @@ def test_the_loop_ends_when_it_is_dry() -> None:
 
 
 def test_one_direction_only() -> None:
-    with pytest.raises(ValueError, match="rook means 4 directions"):
+    with pytest.raises(ValueError, match="rook has 4 directions"):
         fill(find("dumb7.attacks.rook"), (1, 2))
 
 

@@ -123,7 +123,7 @@ def test_cases_keep_to_what_the_contract_requires() -> None:
     sliders, empty = off.columns
     assert not (sliders & empty).any()
     assert sliders.any()
-    with pytest.raises(ValueError, match="keep to 'a full moon'"):
+    with pytest.raises(ValueError, match="the requirement 'a full moon'"):
         make_cases(contract(SLIDERS, EMPTY, requires=("a full moon",)))
 
 

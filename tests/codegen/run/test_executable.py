@@ -150,5 +150,5 @@ def test_there_must_be_code() -> None:
 def test_another_processor_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(platform, "machine", lambda: "aarch64")
     assert not runnable()
-    with pytest.raises(NotRunnable, match=r"^this processor \(aarch64\) cannot run x86-64 code: all"):
+    with pytest.raises(NotRunnable, match=r"^this processor \(aarch64\) cannot run x86-64 code; everything"):
         Executable(ANSWER)

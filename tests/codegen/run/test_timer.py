@@ -191,9 +191,9 @@ def test_arrays_come_with_room_for_the_result_and_their_length() -> None:
 @pytest.mark.parametrize(
     ("signature", "chained", "says"),
     [
-        (Signature(SYSV, (ArgumentSlot("vector", 4), GENERAL)), 0, "no argument of the next"),
-        (Signature(SYSV, (ArgumentSlot("results", 2),), None), 0, "no argument of the next"),
-        (Signature(WIN64, (GENERAL,) * 5), 4, "comes on the stack"),
+        (Signature(SYSV, (ArgumentSlot("vector", 4), GENERAL)), 0, "cannot be an argument of the next"),
+        (Signature(SYSV, (ArgumentSlot("results", 2),), None), 0, "cannot be an argument of the next"),
+        (Signature(WIN64, (GENERAL,) * 5), 4, "is on the stack"),
     ],
 )
 def test_what_cannot_be_chained_is_refused(signature: Signature, chained: int, says: str) -> None:
