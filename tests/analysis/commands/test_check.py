@@ -65,7 +65,9 @@ def test_check_on_another_processor(capsys: Capture) -> None:
     require_tool("bochs")
     out = printed(capsys, "check", DUMB7, "--isa", "avx512", "--abi", "sysv", "--on", "icelake")
     assert out.endswith("ran: 3 on Ice Lake, emulated\n")
-    assert complaint(capsys, "check", DUMB7, "--on", "zen4").startswith("setwise check: unknown or untested Bochs processor 'zen4'")
+    assert complaint(capsys, "check", DUMB7, "--on", "zen4").startswith(
+        "setwise check: unknown or untested Bochs processor 'zen4'"
+    )
 
 
 @runs
