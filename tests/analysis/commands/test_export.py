@@ -171,7 +171,7 @@ def test_one_command_fills_a_folder_for_every_processor(tmp_path: Path, capsys: 
         ((SOUTH, "--format", "zig", "--dispatch"), "use one of c, rust\n"),
         (("exploding.rook", "--format", "go"), "jump table"),
         (("exploding.rook", "--format", "elf", "--isa", "avx2"), "is not available for avx2"),
-        ((SOUTH, "--format", "go", "--endbr64"), "go has no endbr64"),
+        ((SOUTH, "--format", "go", "--endbr64"), "go cannot add endbr64"),
         ((SOUTH,), "--format"),
         ((SOUTH, "--format", "c", "--prefix", "a__b"), "'a__b' is not a valid C name: use up to 64 letters"),
         ((SOUTH, "--format", "c", "--prefix", "x" * 65), "is not a valid C name"),

@@ -269,7 +269,10 @@ def test_metadata_without_end_is_not_read(tmp_path: Path, capsys: Capture) -> No
         ("{", "not JSON"),
         ("[]", "not a valid metadata.json of `setwise export`"),
         ('{"edition": 7}', "unknown edition 7"),
-        ('{"edition": 1, "setwise": "", "request": {}, "files": {}, "kernels": []}', "not as `setwise export`"),
+        (
+            '{"edition": 1, "setwise": "", "request": {}, "files": {}, "kernels": []}',
+            "not a valid metadata.json of `setwise export`",
+        ),
     ],
 )
 def test_no_metadata_is_one_line(content: str | None, said: str, tmp_path: Path, capsys: Capture) -> None:
