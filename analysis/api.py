@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from setwise.analysis.exports.verify import verify as verify
     from setwise.analysis.proofs import prove as prove
     from setwise.analysis.proofs import prove_function as prove_function
+    from setwise.analysis.run.caller import Caller
     from setwise.analysis.run.checks import check as check
     from setwise.analysis.run.checks import check_function as check_function
     from setwise.analysis.run.interpreter import Trace
@@ -183,11 +184,9 @@ def spreads(
 
 def _executed(request: Request) -> Callable[[Sequence[int]], dict[str, int]]:
     """Return a function from a kernel's arguments to the counts by class of the instructions that the call executes."""
-    from setwise.analysis.run.caller import Caller
     from setwise.analysis.run.interpreter import executed_counts as counts_of
-    from setwise.analysis.spec.contracts import task_of
 
-    caller = Caller(binary_of(request.kernel), task_of(request.kernel))
+    caller = _caller(request)
 
     def call(words: Sequence[int]) -> dict[str, int]:
         counted = counts_of(caller.trace(words))
@@ -198,10 +197,14 @@ def _executed(request: Request) -> Callable[[Sequence[int]], dict[str, int]]:
 
 def trace(request: Request, words: Sequence[int]) -> Trace:
     """Return the instructions that a call of a kernel executes, each with the registers that it writes."""
+    return _caller(request).trace(words)
+
+
+def _caller(request: Request) -> Caller:
     from setwise.analysis.run.caller import Caller
     from setwise.analysis.spec.contracts import task_of
 
-    return Caller(binary_of(request.kernel), task_of(request.kernel)).trace(words)
+    return Caller(binary_of(request.kernel), task_of(request.kernel))
 
 
 @dataclass(frozen=True, slots=True)

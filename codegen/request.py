@@ -33,6 +33,13 @@ class Request:
     lanes: int | None = None
     variant: str = ""
 
+    @classmethod
+    def of(cls, kernel: Kernel, lanes: int | None = None) -> Request:
+        """Return the request for a compiled kernel, and keep the kernel; `lanes` is the requested number."""
+        request = cls(kernel.routine, kernel.target.name, kernel.convention.name, lanes, kernel.variant)
+        vars(request)["kernel"] = kernel  # where cached_property keeps it
+        return request
+
     def __post_init__(self) -> None:
         self.plan  # noqa: B018 - validates the request
 
@@ -59,7 +66,7 @@ class Request:
     def variants(self) -> list[Request]:
         """Return a request for each variant with distinct code, the default variant "" first."""
         kernels = enumerate_variants(self.routine, self.isa, self.abi, self.lanes)
-        return [Request(self.routine, self.isa, self.abi, self.lanes, kernel.variant) for kernel in kernels]
+        return [Request.of(kernel, self.lanes) for kernel in kernels]
 
     def __reduce__(self) -> tuple[Callable[..., Request], tuple[str, str, str, int | None, str]]:
         return _named, (self.routine.name, self.isa, self.abi, self.lanes, self.variant)

@@ -1,21 +1,17 @@
 """Kernels as functions, with the subcommands of `setwise` as methods."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from setwise.analysis import api
 from setwise.analysis.semantics.domains import Integers
 from setwise.analysis.spec.contracts import task_of
 from setwise.analysis.spec.task import TaskError, conditions
+from setwise.codegen.kernel import Kernel
 from setwise.codegen.request import Request
 from setwise.codegen.run.function import Function, Recipe, words_of
 from setwise.codegen.run.timer import MODES
 from setwise.shown import Table, Text
-
-if TYPE_CHECKING:
-    from setwise.codegen.kernel import Kernel
 
 
 class KernelFunction(Function):
@@ -34,8 +30,7 @@ class KernelFunction(Function):
     @property
     def request(self) -> Request:
         """The request that determines the kernel."""
-        of = self.kernel
-        return Request(of.routine, of.target.name, of.convention.name, self.recipe[3], of.variant)
+        return Request.of(self.kernel, self.recipe[3])
 
     def listing(self, syntax: str = "nasm", *, endbr64: bool = False) -> Text:
         """Return the assembly source in the syntax nasm, gas, att, masm or go."""

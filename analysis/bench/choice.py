@@ -1,4 +1,4 @@
-"""The choice of a variant: by the table of timings in this module, otherwise by static bounds."""
+"""The choice of a variant: by the timings of timed.json, otherwise by static bounds."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -76,9 +76,11 @@ def request(
     """Return the request for a kernel of a routine, which may be given by name.
 
     `for_` chooses the variant: "size" the one with the fewest instructions, "latency" or "throughput" the fastest by
-    timings and bounds, on the processor `cpu`, or over all modelled processors if `cpu` is None. A given `variant`
-    overrides `for_`.
+    timings and bounds, on the processor `cpu`, or over all modelled processors if `cpu` is None. `variant` names one
+    instead; ValueError if both choose.
     """
+    if variant and for_ != "size":
+        raise ValueError("--for and --variant both choose a variant: give one of them")
     routine = find(routine) if isinstance(routine, str) else routine
     if for_ == "size" or variant:
         return Request(routine, isa, abi, lanes, variant)
@@ -111,8 +113,7 @@ def chosen_request(
     objective: str, on: Processor | None, routine: Routine, isas: Sequence[str], abi: str, lanes: int | None
 ) -> Request:
     """Return the request for the best variant among these instruction sets. Raises the errors of `kernel_for`."""
-    kernel = kernel_for(objective, on, routine, isas, abi, lanes)
-    return Request(routine, kernel.target.name, abi, lanes, kernel.variant)
+    return Request.of(kernel_for(objective, on, routine, isas, abi, lanes), lanes)
 
 
 def fastest(

@@ -57,8 +57,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Write the files, or none if one of them cannot be made or a kernel is not proved."""
-    if arguments.variant and arguments.objective != "size":
-        raise ValueError("--for and --variant both choose a variant: give one of them")
     with Progress() as progress:
         exported = api.export(
             chosen(arguments.names),

@@ -43,11 +43,8 @@ def add_cpu(parser: ArgumentParser) -> None:
 
 def requested(arguments: Namespace, routine: Routine, isa: str | None = None, lanes: int | None = None) -> Request:
     """Return the request for a kernel of a routine; `isa` and `lanes` override --isa and --lanes."""
-    objective, variant = arguments.objective, arguments.variant
-    if variant and objective != "size":
-        raise ValueError("--for and --variant both choose a variant: give one of them")
     shape = isa or arguments.isa, arguments.abi, lanes or arguments.lanes
-    return api.request(routine, *shape, variant=variant, for_=objective, cpu=arguments.cpu)
+    return api.request(routine, *shape, variant=arguments.variant, for_=arguments.objective, cpu=arguments.cpu)
 
 
 def codes(arguments: Namespace) -> tuple[Sequence[api.Code], bool]:
