@@ -58,7 +58,7 @@ JUDGES = ("analysis.code", "analysis.semantics", "analysis.proof", "analysis.cos
 """They know bytes alone."""
 
 DOORS = ("analysis.code.elf_reader", "analysis.code.binary", "analysis.cost.processors.processor")
-"""What of the judges knows codegen: it reads files, takes the bytes of a kernel, and names processors."""
+"""The modules of judges that import codegen: to read files, take the bytes of a kernel, and name processors."""
 
 
 @cache

@@ -40,7 +40,7 @@ ENTRY: Path = (-1,)
 
 @dataclass
 class SpillSet:
-    """What is spilled: the first slot of 8 bytes of each value, and the number of slots.
+    """The set of spilled values: the first slot of 8 bytes of each, and the number of slots.
 
     A value gives its register up in front of items of the block in which it was defined, or reloaded.
     """

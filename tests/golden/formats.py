@@ -38,7 +38,7 @@ class ParameterRecord(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ContractRecord(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a kernel takes, requires and gives; `squares` is their numbering, left out where a1 = 0, h1 = 7."""
+    """The parameters, requirements and results of a kernel; `squares` is their numbering unless a1 = 0, h1 = 7."""
 
     parameters: tuple[ParameterRecord, ...]
     each: tuple[ParameterRecord, ...]

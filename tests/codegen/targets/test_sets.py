@@ -27,7 +27,7 @@ OF_FEATURES = frozenset(
         "analysis.exports.facts",
     }
 )
-"""Where a CPU feature is named that has the same name, and where compilers name the sets."""
+"""Modules that name a CPU feature with the name of a set, or list the names that compilers give to sets."""
 TIMED = frozenset({"analysis.report.pages"})
 """Timings and rows of reports are of kernels of one set each."""
 
