@@ -52,30 +52,27 @@ class LiteratureTable:
         assert len(entries) == prod(self.shape)
         return entries
 
-    def counted(self, number: int, shown: Numbering) -> tuple[str, ...]:
-        """Return the indices of an entry as names on a board of numbering `shown`.
+    def index_names(self, number: int) -> tuple[str, ...]:
+        """Return the indices of an entry as names.
 
-        >>> from setwise.codegen.numbering import NUMBERINGS
-        >>> wrap, mask = table("avoidWrap"), table("dirMaskUp")
-        >>> wrap.counted(1, wrap.numbering), mask.counted(1, mask.numbering), mask.counted(1, NUMBERINGS["h1-by-files"])
+        >>> table("avoidWrap").index_names(1), table("dirMaskUp").index_names(1), table("dirMaskRight").index_names(1)
         (('east',), ('2',), ('g',))
         """
         names: list[str] = []
         for index in reversed(self.indices):
             number, at = divmod(number, _LENGTHS[index])
-            names.insert(0, _stands_for(index, at, self.numbering, shown))
+            names.insert(0, _index_name(index, at, self.numbering))
         return tuple(names)
 
 
-def _stands_for(index: str, at: int, own: Numbering, shown: Numbering) -> str:
+def _index_name(index: str, at: int, numbering: Numbering) -> str:
     if index == "dir8":
-        return own.seen_in(shown, DIR8[at]).name
+        return DIR8[at].name
     if index == "free":
         return f"{at:#04x}"
     if index == "square":
-        return shown.square_name(at)
-    step = 8 if index == "rank" else 1
-    return shown.square_name(step * at)[0 if abs(shown.file_step) == step else 1]
+        return numbering.square_name(at)
+    return numbering.square_name(8 * at)[1] if index == "rank" else numbering.square_name(at)[0]
 
 
 _LENGTHS = {"dir8": 8, "square": 64, "file": 8, "rank": 8, "free": 128}

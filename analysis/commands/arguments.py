@@ -61,16 +61,6 @@ def add_position(parser: ArgumentParser, text: str = "take sliders and squares f
     add_side(parser)
 
 
-def add_squares(parser: ArgumentParser) -> None:
-    """Add --squares."""
-    parser.add_argument(
-        "--squares",
-        metavar="N",
-        help="the square numbering of your boards, by square 0: a1 (b1 = 1), h1, a8, h8, a1-by-files (a2 = 1), ... "
-        "(default: the routine's)",
-    )
-
-
 def add_coordinates(parser: ArgumentParser) -> None:
     """Add --coordinates."""
     parser.add_argument("--coordinates", action="store_true", help="label the ranks and files of drawn boards")

@@ -4,10 +4,10 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 
 from setwise.analysis.code.binary import binary_of
-from setwise.analysis.commands.arguments import add_coordinates, add_on, add_position, add_squares, add_target
+from setwise.analysis.commands.arguments import add_coordinates, add_on, add_position, add_target
 from setwise.analysis.errors import CannotRunHere
-from setwise.analysis.pictures.board_text import boards, input_lines, result_titles, squares_lines
-from setwise.analysis.run.positions import given_parameters, squares_of, words_of
+from setwise.analysis.pictures.board_text import boards, input_lines, squares_lines
+from setwise.analysis.run.positions import given_parameters, words_of
 from setwise.codegen.catalogue import find
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
@@ -32,7 +32,6 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="a board: a number (0x..), squares (a1,h8) or a drawing; a square: e4; a direction: noEa",
     )
     add_position(parser)
-    add_squares(parser)
     add_coordinates(parser)
     add_on(parser)
     add_target(parser, lanes=False, default=None)
@@ -41,9 +40,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     """Run the kernel, natively or in Bochs, and draw the boards."""
     routine = find(arguments.name)
-    parameters = given_parameters(routine)
-    contract, squares = routine.contract, squares_of(routine, arguments.squares)
-    words = words_of(routine, arguments.arguments, arguments.fen, arguments.side, squares)
+    parameters, contract = given_parameters(routine), routine.contract
+    words = words_of(routine, arguments.arguments, arguments.fen, arguments.side)
     on = None if arguments.on is None else ready(arguments.on)
     kernel = lower(routine, arguments.isa or best_isa(routine, on.features if on else None), arguments.abi)
     title = f"{kernel.name}, {kernel.target.name}, {kernel.convention.name}"
@@ -53,11 +51,11 @@ def run(arguments: Namespace) -> int:
         results = _run_on(kernel, words, on)
         title += f", on {on.title} (emulated)"
     inputs = ((parameter.name, parameter.kind, word) for parameter, word in zip(parameters, words, strict=True))
-    lines, drawn = input_lines(inputs, contract.numbering, squares)
-    named = list(zip(result_titles(contract, squares), results, strict=True))
-    shown = boards(drawn if contract.counting else [*drawn, *named], squares, arguments.coordinates)
+    lines, drawn = input_lines(inputs, contract.numbering)
+    named = list(zip(contract.results, results, strict=True))
+    shown = boards(drawn if contract.counting else [*drawn, *named], contract.numbering, arguments.coordinates)
     numbers = [f"{name}: {number}" for name, number in named if contract.counting]
-    print(title, *squares_lines(contract, squares), *lines, "", shown, sep="\n")
+    print(title, *squares_lines(contract.numbering), *lines, "", shown, sep="\n")
     print(*([""] if numbers else []), *numbers, sep="\n", end="\n" if numbers else "")
     return 0
 

@@ -7,25 +7,23 @@ from itertools import product
 from textwrap import indent
 from typing import Any
 
-from setwise.analysis.commands.arguments import add_coordinates, add_json, add_squares
+from setwise.analysis.commands.arguments import add_coordinates, add_json
 from setwise.analysis.commands.tables import print_json, print_table
 from setwise.analysis.pictures.board_text import boards
 from setwise.codegen.board import hexadecimal
-from setwise.codegen.numbering import Numbering, numbering
 from setwise.codegen.tables import TABLES, LiteratureTable, table
 
-EXAMPLES = ("setwise table avoidWrap", "setwise table dirMaskLeft --as rust", "setwise table dirMaskLeft --squares a1")
+EXAMPLES = ("setwise table avoidWrap", "setwise table dirMaskLeft --as rust")
 
 LANGUAGES = ("c", "rust", "python")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add NAME, --as, --squares and --json."""
+    """Add NAME, --as, --coordinates and --json."""
     parser.add_argument(
         "name", nargs="?", metavar="NAME", help="the name of the table on its page (default: list all tables)"
     )
     parser.add_argument("--as", dest="language", metavar="L", help="as source: c, rust, python (default: drawn)")
-    add_squares(parser)
     add_coordinates(parser)
     add_json(parser)
 
@@ -37,17 +35,12 @@ def run(arguments: Namespace) -> int:
         raise ValueError(f"unknown language '{language}': choose from {', '.join(LANGUAGES)}")
     if language and (arguments.json or name is None):
         raise ValueError("--as needs the name of a table and excludes --json")
-    if arguments.squares and (name is None or language or arguments.json):
-        raise ValueError("--squares needs the name of a table and excludes --as and --json")
     if name is not None:
         found = table(name)
-        shown = numbering(arguments.squares) if arguments.squares else found.numbering
-        if arguments.squares and not found.boards:
-            raise ValueError(f"{found.name} contains no boards: omit --squares")
         if arguments.json:
             print_json({**_facts(found), "entries": [hexadecimal(e) if found.boards else e for e in found.entries]})
         else:
-            print(source(found, language) if language else drawn(found, shown, arguments.coordinates))
+            print(source(found, language) if language else drawn(found, arguments.coordinates))
     elif arguments.json:
         print_json(list(map(_facts, TABLES)))
     else:
@@ -56,19 +49,19 @@ def run(arguments: Namespace) -> int:
     return 0
 
 
-def drawn(found: LiteratureTable, shown: Numbering, coordinates: bool = False) -> str:
-    """Return the table as text: boards in the given numbering, each under its index and meaning, or rows of numbers."""
-    head = f"{found.name}{_brackets(found.shape)}: {_about(found, shown)}\n"
+def drawn(found: LiteratureTable, coordinates: bool = False) -> str:
+    """Return the table as text: boards, each under its index and meaning, or rows of numbers."""
+    head = f"{found.name}{_brackets(found.shape)}: {_about(found)}\n"
     if not found.boards:
         return "\n".join((head, *("\n".join(lines) + "\n" for lines in _groups(found)))).rstrip()
     indices = product(*map(range, found.shape))
-    titles = (f"{_brackets(index)} {' '.join(found.counted(at, shown))}" for at, index in enumerate(indices))
-    return f"{head}\n{boards(list(zip(titles, found.entries, strict=True)), shown, coordinates)}"
+    titles = (f"{_brackets(index)} {' '.join(found.index_names(at))}" for at, index in enumerate(indices))
+    return f"{head}\n{boards(list(zip(titles, found.entries, strict=True)), found.numbering, coordinates)}"
 
 
 def source(found: LiteratureTable, language: str) -> str:
     """Return the table as a constant in C, Rust or Python."""
-    about, (opening, closing) = f"{found.name}: {_about(found, found.numbering)}", "{}" if language == "c" else "[]"
+    about, (opening, closing) = f"{found.name}: {_about(found)}", "{}" if language == "c" else "[]"
     groups = [
         indent("\n".join(lines), "    ")
         for lines in _groups(found, "ULL," if found.boards and language == "c" else ",")
@@ -115,8 +108,8 @@ def _facts(found: LiteratureTable) -> dict[str, Any]:
     }
 
 
-def _about(found: LiteratureTable, shown: Numbering) -> str:
-    return f"{'; '.join(map(str, found.places))}; {shown}"
+def _about(found: LiteratureTable) -> str:
+    return f"{'; '.join(map(str, found.places))}; {found.numbering}"
 
 
 def _brackets(numbers: Iterable[int]) -> str:

@@ -2,11 +2,10 @@
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from setwise.analysis.code.binary import binary_of
-from setwise.analysis.commands.arguments import add_coordinates, add_position, add_squares, add_target, place
+from setwise.analysis.commands.arguments import add_coordinates, add_position, add_target, place
 from setwise.analysis.pictures.board_text import input_lines, squares_lines, turned
 from setwise.analysis.pictures.boards import strips_of_boards
 from setwise.analysis.pictures.drawing import Panel, Strip, as_text
@@ -14,15 +13,13 @@ from setwise.analysis.pictures.network import network_text, prefix_network
 from setwise.analysis.pictures.slow_motion import EMPTY, SLIDERS, conclusion, fill, fills, strips
 from setwise.analysis.run.caller import Caller
 from setwise.analysis.run.interpreter import RegisterWrite, Step
-from setwise.analysis.run.positions import given_parameters, squares_of, words_of
+from setwise.analysis.run.positions import given_parameters, words_of
 from setwise.analysis.spec.contracts import task_of
 from setwise.codegen import board
 from setwise.codegen.catalogue import find
 from setwise.codegen.ir.routine import Routine
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
-from setwise.codegen.numbering import Numbering, named_number
-from setwise.codegen.run.integers import in_range
 
 EXAMPLES = (
     "setwise trace",
@@ -43,7 +40,6 @@ def add_arguments(parser: ArgumentParser) -> None:
         "arguments", nargs="*", metavar="ARG", help="as for `setwise run` (default: the literature's example)"
     )
     add_position(parser)
-    add_squares(parser)
     add_coordinates(parser)
     shown = parser.add_mutually_exclusive_group()
     shown.add_argument(
@@ -57,8 +53,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     """Draw a fill in slow motion, with --registers a kernel, or with --network a prefix network."""
     routine = find(arguments.name)
-    squares = squares_of(routine, arguments.squares)
-    words = _words(routine, arguments.arguments, arguments.fen, arguments.side, squares)
+    squares = routine.contract.numbering
+    words = _words(routine, arguments.arguments, arguments.fen, arguments.side)
     ending = ""
     if arguments.network:
         title, text, picture = f"{routine.name} as a network", network(routine, words), prefix_network()
@@ -69,10 +65,11 @@ def run(arguments: Namespace) -> int:
             shown = registers(kernel, words)
         else:
             title = f"{routine.name} in slow motion"
-            shown, ending = slow_motion(routine, words, squares)
+            drawn = fills(routine, words)
+            shown, ending = strips(*drawn), conclusion(*drawn)
         inputs = ((p.name, p.kind, word) for p, word in zip(given_parameters(routine), words, strict=True))
-        selected, _ = input_lines(inputs, routine.contract.numbering, squares)
-        title = ", ".join([title, *squares_lines(routine.contract, squares), *selected])
+        selected, _ = input_lines(inputs, squares)
+        title = ", ".join([title, *squares_lines(squares), *selected])
         shown = turned(shown, squares)
         text = "\n\n".join([as_text(shown, arguments.coordinates), *([ending] if ending else [])])
         picture = strips_of_boards([*shown, Strip(ending)] if ending else shown, title) if arguments.svg else ""
@@ -87,13 +84,6 @@ def run(arguments: Namespace) -> int:
     return 0
 
 
-def slow_motion(routine: Routine, words: Sequence[int], squares: Numbering) -> tuple[list[Strip], str]:
-    """Return a routine's boards cycle by cycle, and a sentence about its end or ""."""
-    seen = {one.name: routine.contract.numbering.seen_in(squares, one).name for one in board.DIR8}
-    shown = [replace(one, direction=seen[one.direction]) for one in fills(routine, words)]
-    return strips(*shown), conclusion(*shown)
-
-
 def network(routine: Routine, words: Sequence[int]) -> str:
     """Return the prefix network of a Kogge-Stone fill in one direction as text.
 
@@ -105,20 +95,12 @@ def network(routine: Routine, words: Sequence[int]) -> str:
     return network_text(board.DIRECTIONS[shown.direction].shift, [cycle.steps for cycle in shown.cycles])
 
 
-def _words(
-    routine: Routine, arguments: Sequence[str], fen: str | None, side: str | None, squares: Numbering
-) -> list[int]:
+def _words(routine: Routine, arguments: Sequence[str], fen: str | None, side: str | None) -> list[int]:
     """Return the parameters' words; by default the literature's example, southward if the direction is a parameter."""
     if arguments or fen is not None or side is not None:
-        given = words_of(routine, arguments, fen, side, squares)
-        return [in_range(parameter, word) for parameter, word in zip(given_parameters(routine), given, strict=True)]
-    occupied = board.ALL ^ EMPTY
-    classic = {
-        "board": squares.numbered(SLIDERS),
-        "empty": squares.numbered(EMPTY),
-        "occupied": squares.numbered(occupied),
-        "dir8": named_number("dir8", "sout", routine.contract.numbering, squares),
-    }
+        return words_of(routine, arguments, fen, side)
+    south = board.DIR8.index(board.SOUT)
+    classic = {"board": SLIDERS, "empty": EMPTY, "occupied": board.ALL ^ EMPTY, "dir8": south}
     parameters = [p for p in routine.contract.parameters if p.kind != "results"]
     if not all(parameter.kind in classic for parameter in parameters):
         names = " ".join(parameter.name for parameter in parameters)

@@ -7,7 +7,6 @@ from itertools import zip_longest
 from setwise.analysis.pictures.drawing import Panel, Strip, as_text
 from setwise.analysis.run.positions import BOARDS
 from setwise.codegen import board
-from setwise.codegen.ir.routine import Contract
 from setwise.codegen.numbering import LITTLE_ENDIAN, Numbering, direction_name
 
 _TITLES = ("expected", "got")
@@ -28,37 +27,26 @@ def _turned(panel: Panel, numbering: Numbering) -> Panel:
     return replace(panel, board=numbering.placed(panel.board), stopped=numbering.placed(panel.stopped))
 
 
-def squares_lines(contract: Contract, shown: Numbering) -> list[str]:
-    """Return a line on the numbering and on renamed directions, or none if the usual numbering is shown and used."""
-    own, name = contract.numbering, contract.direction
-    meant = board.DIRECTION_SETS.get(name, tuple(filter(None, [board.DIRECTIONS.get(name)])))
-    seen = [own.seen_in(shown, direction) for direction in meant]
-    other = f"; {name} is {' '.join(map(str, seen))} there" if {*seen} != {*meant} else ""
-    return [] if shown == LITTLE_ENDIAN == own else [f"squares: {shown}{other}"]
-
-
-def result_titles(contract: Contract, shown: Numbering) -> list[str]:
-    """Return the results' names; a name that is a direction is converted to the numbering that is shown."""
-    named = {each.name: contract.numbering.seen_in(shown, each).name for each in board.DIR8}
-    return [named.get(result, result) for result in contract.results]
+def squares_lines(numbering: Numbering) -> list[str]:
+    """Return a line on the numbering, or none if it is the usual one."""
+    return [] if numbering == LITTLE_ENDIAN else [f"squares: {numbering}"]
 
 
 def input_lines(
-    inputs: Iterable[tuple[str, str, int]], own: Numbering, shown: Numbering | None = None
+    inputs: Iterable[tuple[str, str, int]], numbering: Numbering
 ) -> tuple[list[str], list[tuple[str, int]]]:
     """Return a line on each input that is not a board, and the inputs that are drawn as boards.
 
-    An input is a name, a kind and a word. `own` is the numbering of the routine's squares, `shown` that of the output.
+    An input is a name, a kind and a word.
     """
     lines, drawn = [], []
-    shown = shown or own
     for name, kind, word in inputs:
         if kind in BOARDS:
             drawn.append((name, word))
         elif kind == "square":
-            lines.append(f"{name}: {shown.square_name(word)} ({word})")
+            lines.append(f"{name}: {numbering.square_name(word)} ({word})")
         elif kind in ("dir8", "direction9"):
-            lines.append(f"{name}: {direction_name(kind, word, own, shown)} ({word})")
+            lines.append(f"{name}: {direction_name(kind, word)} ({word})")
         else:
             lines.append(f"{name}: {word}")
     return lines, drawn

@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from setwise.analysis.text import counted
 from setwise.codegen import board
 from setwise.codegen.ir.routine import Parameter, Routine
-from setwise.codegen.numbering import Numbering, named_number, numbering
+from setwise.codegen.numbering import Numbering, named_number
+from setwise.codegen.run.integers import in_range
 
 BOARDS = ("board", "leapers", "occupied", "empty", "word")
 """The kinds of parameters that are shown as boards."""
@@ -21,22 +22,10 @@ def given_parameters(routine: Routine) -> list[Parameter]:
     return parameters
 
 
-def squares_of(routine: Routine, name: str | None) -> Numbering:
-    """Return the numbering of that name, or the routine's own for None."""
-    return routine.contract.numbering if name is None else numbering(name)
-
-
-def words_of(
-    routine: Routine, arguments: Sequence[str], fen: str | None, side: str | None, squares: Numbering | None = None
-) -> list[int]:
-    """Return the parameters' values: boards from the position if there is one, the others from the arguments.
-
-    Arguments and position use the numbering `squares`; by default it is that of the routine's contract.
-    """
-    parameters = given_parameters(routine)
-    own = routine.contract.numbering
-    shown = squares or own
-    words = {name: shown.numbered(placed) for name, placed in _of_position(routine, fen, side).items()}
+def words_of(routine: Routine, arguments: Sequence[str], fen: str | None, side: str | None) -> list[int]:
+    """Return the parameters' values: boards from the position if there is one, the others from the arguments."""
+    parameters, numbering = given_parameters(routine), routine.contract.numbering
+    words = {name: numbering.numbered(placed) for name, placed in _of_position(routine, fen, side).items()}
     wanted = [parameter.name for parameter in parameters if parameter.name not in words]
     if len(arguments) != len(wanted):
         beside = " beside --fen" if words else " (or --fen)"
@@ -46,7 +35,7 @@ def words_of(
         )
     texts = dict(zip(wanted, arguments, strict=True))
     return [
-        words[parameter.name] if parameter.name in words else _parsed(parameter, texts[parameter.name], own, shown)
+        words[parameter.name] if parameter.name in words else _parsed(parameter, texts[parameter.name], numbering)
         for parameter in parameters
     ]
 
@@ -100,11 +89,11 @@ def _sliders(routine: Routine, position: board.Position, side: board.Side) -> in
     return position.sliders(side, orthogonal, diagonal) if orthogonal or diagonal else position.pieces(side, "Q")
 
 
-def _parsed(parameter: Parameter, text: str, own: Numbering, shown: Numbering) -> int:
+def _parsed(parameter: Parameter, text: str, numbering: Numbering) -> int:
     if parameter.kind in BOARDS:
-        return shown.parse_board(text)
+        return in_range(parameter, numbering.parse_board(text))
     if not text[:1].isdecimal():
-        return named_number(parameter.kind, text, own, shown)
+        return named_number(parameter.kind, text, numbering)
     number = board.parse_number(text)
     bound = parameter.below or 1 << 64
     if number is None or number >= bound:

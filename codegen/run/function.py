@@ -115,8 +115,7 @@ class Function:
         """Return the number of a named square or direction; other arguments are returned unchanged."""
         if not isinstance(argument, str) or parameter.kind not in _NAMEABLE:
             return argument
-        own = self.kernel.routine.contract.numbering
-        return named_number(parameter.kind, argument, own, own)
+        return named_number(parameter.kind, argument, self.kernel.routine.contract.numbering)
 
     def _chosen(self, named: dict[str, Any]) -> dict[str, Any]:
         """Remove the options from the named arguments, and return them."""

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 
 from setwise.analysis.commands.main import main
 from setwise.analysis.spec import raywalk
 from setwise.codegen import board
 from setwise.codegen.catalogue import catalogue
-from setwise.codegen.numbering import NUMBERINGS
 from setwise.codegen.run import cpu
 from tests.analysis.commands.running import (
     DUMB7,
@@ -95,28 +92,6 @@ def test_numbers_of_directions_around_a_square(capsys: Capture) -> None:
     for given in ("up", "-1", ""):
         assert f"no direction '{given}'" in complaint(capsys, "run", "exploding.direction", "d4", given, "0", "0")
     assert "write a number from 0" in complaint(capsys, "run", "exploding.direction", "d4", "5x", "0", "0")
-
-
-@runs
-@pytest.mark.parametrize("name", ["a1", "h8", "h1-by-files"])
-def test_other_numberings_of_the_board(name: str, capsys: Capture) -> None:
-    """The kernel gets the boards in that numbering; what it makes of them is drawn, and told in that board's words."""
-    queen, empty = board.square("d4"), board.ALL
-    out = printed(capsys, "run", "sliders.rays", "--squares", name.upper(), "--fen", "8/8/8/8/3Q4/8/8/8 w")
-    expected = {direction: raywalk.attacks(direction, 1 << queen, empty) for direction in raywalk.DIR8}
-    assert drawings(out).items() >= expected.items()
-    assert numbers(out)[0] == 1 << NUMBERINGS[name].square("d4")
-    assert (f"squares: {NUMBERINGS[name]}" in out) == (name != "a1")
-    out = printed(capsys, "run", "dumb7.attacks.any", "d4", hex(empty), "soEa", "--squares", name)
-    assert drawings(out)["attacks"] == expected["soEa"]
-    out = printed(capsys, "run", "dumb7.attacks.east", "d4", "c4,e4", "--squares", name)
-    goes = re.search("east is (....) there", out)
-    assert drawings(out)["attacks"] == raywalk.attacks(goes[1] if goes else "east", 1 << queen, 0x1400_0000)
-
-
-def test_what_is_no_numbering(capsys: Capture) -> None:
-    said = complaint(capsys, "run", DUMB7, "1", "2", "--squares", "e4")
-    assert "unknown numbering of squares 'e4': write one of a1 h1 a8 h8 a1-by-files" in said
 
 
 def test_what_is_no_board_and_no_position(capsys: Capture) -> None:

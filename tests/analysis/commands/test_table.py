@@ -32,17 +32,6 @@ def test_boards_are_drawn_as_the_page_numbers_squares(capsys: Capture) -> None:
     assert "[0][28] noEa e4 " in printed(capsys, "table", "rayAttacks")
 
 
-def test_boards_are_drawn_as_yours_number_squares(capsys: Capture) -> None:
-    """The words stay: of what the page has to the right of a file, boards from a1 on have as much to the left."""
-    drawn = printed(capsys, "table", "dirMaskRight", "--squares", "a1")
-    assert drawn.splitlines()[0] == "dirMaskRight[8]: Exploding Bitboards, Results; a1 = 0, h1 = 7, h8 = 63"
-    assert (
-        "[3] d\n. . . . . . . .          1 . . . . . . .          1 1 . . . . . .          1 1 1 . . . . .\n" in drawn
-    )
-    assert "0x0000_0000_0000_0000    0x0101_0101_0101_0101    0x0303_0303_0303_0303" in drawn
-    assert "[0][1] soWe h7 " in printed(capsys, "table", "rayAttacks", "--squares", "h8-by-files")
-
-
 def test_small_numbers_are_no_boards(capsys: Capture) -> None:
     assert printed(capsys, "table", "SHIFT").splitlines()[-1] == " 9  1 -7 -8 -9 -1  7  8"
     assert printed(capsys, "table", "makeRankR").splitlines()[2] == "0x02 0x02 0x06 0x06 0x02 0x02 0x0e 0x0e"
@@ -90,8 +79,6 @@ def test_wrong_usage_is_one_line(capsys: Capture) -> None:
     assert "unknown language 'go': choose from c, rust, python" in complaint(capsys, "table", "initB", "--as", "go")
     assert "--as needs the name of a table" in complaint(capsys, "table", "--as", "c")
     assert "excludes --json" in complaint(capsys, "table", "initB", "--as", "c", "--json")
-    assert "--squares needs the name of a table" in complaint(capsys, "table", "initB", "--as", "c", "--squares", "a1")
-    assert "shift contains no boards" in complaint(capsys, "table", "shift", "--squares", "a1")
 
 
 @pytest.mark.parametrize("page", ["Occluded Fill", "occluded-fill", "OCCLUDED"])
