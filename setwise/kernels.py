@@ -7,9 +7,11 @@ from setwise.analysis import api
 from setwise.analysis.semantics.domains import Integers
 from setwise.analysis.spec.contracts import task_of
 from setwise.analysis.spec.task import TaskError, conditions
+from setwise.codegen.catalogue import find
+from setwise.codegen.ir.routine import Routine
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.request import Request
-from setwise.codegen.run.function import Function, Recipe, words_of
+from setwise.codegen.run.function import Function, Recipe, function_of, words_of
 from setwise.codegen.run.timer import MODES
 from setwise.shown import Table, Text
 
@@ -130,3 +132,43 @@ class CheckedFunction(KernelFunction):
         except TaskError:  # a requirement that branches is evaluated board by board
             for row in zip(*(column.ravel().tolist() for column in np.broadcast_arrays(*columns)), strict=True):
                 yield from conditions(self._task, Integers(), row)
+
+
+def made(
+    routine: Routine, isa: str | None, abi: str | None, lanes: int | None, for_: str, cpu: str | None, checked: bool
+) -> KernelFunction:
+    """Return the function of a routine for `setwise.kernel`."""
+    variant = ""
+    if for_ != "size":
+        from setwise.analysis.bench.choice import fastest
+
+        best = fastest(routine, for_, cpu, isa, abi, lanes)
+        isa, variant = best.isa, best.variant
+    return function_of(CheckedFunction if checked else KernelFunction, routine, isa, abi, lanes, variant)
+
+
+def kernel(
+    name: str,
+    isa: str | None = None,
+    abi: str | None = None,
+    lanes: int | None = None,
+    *,
+    for_: str = "size",
+    cpu: str | None = None,
+    checked: bool = False,
+) -> KernelFunction:
+    """Return the routine of that name as a function on integers and on NumPy arrays of uint64.
+
+    The function runs machine code. Boards are integers from 0 to 2**64 - 1, a1 = bit 0, h8 = bit 63, unless the
+    routine numbers squares otherwise. Parameters and results are the routine's; help() of the function lists them. The
+    default of `isa` is the best instruction set of this processor; that of `abi` is the convention of this platform's
+    C. Neither changes the results. `for_` "latency" or "throughput" selects the fastest variant by timings and bounds,
+    on `cpu` if given; without `isa`, among all instruction sets of this processor.
+
+    The caller must meet the routine's requirements, which help() of the function lists. With `checked`, a call that
+    violates them raises ValueError. Any number of threads may call the function. It can be pickled: the pickle holds
+    these arguments and the variant chosen by `for_`, and unpickling compiles the function for the processor at hand.
+    Raises ValueError for an unknown name, and setwise.codegen.run.executable.NotRunnable if the processor lacks an
+    instruction set.
+    """
+    return made(find(name), isa, abi, lanes, for_, cpu, checked)

@@ -10,25 +10,11 @@ from setwise.analysis.parallel import unrefused
 from setwise.codegen.ir.routine import Routine
 from setwise.codegen.own.definition import Definition
 from setwise.codegen.request import Request
-from setwise.codegen.run.function import function_of
 from setwise.codegen.targets import ALL_SETS, TARGETS
-from setwise.kernels import CheckedFunction, KernelFunction, checked, costed, counted, proved, timed
+from setwise.kernels import KernelFunction, checked, costed, counted, made, proved, timed
 from setwise.shown import Table, Text
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-
-def made(
-    routine: Routine, isa: str | None, abi: str | None, lanes: int | None, for_: str, cpu: str | None, checked: bool
-) -> KernelFunction:
-    """Return the function of a routine for `setwise.kernel`."""
-    variant = ""
-    if for_ != "size":
-        from setwise.analysis.bench.choice import fastest
-
-        best = fastest(routine, for_, cpu, isa, abi, lanes)
-        isa, variant = best.isa, best.variant
-    return function_of(CheckedFunction if checked else KernelFunction, routine, isa, abi, lanes, variant)
 
 
 class Methods(ABC):
