@@ -1,13 +1,8 @@
-"""Drawn descriptions, specifications and requirements: proofs say what running on all inputs, or on many, says.
-
-As a program it judges so many from a seed: `python -m tests.own.test_judged NUMBER [SEED]`.
-"""
+"""Drawn descriptions, specifications and requirements: proofs say what running on all inputs, or on many, says."""
 
 from __future__ import annotations
 
 import random
-import sys
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import product
@@ -123,12 +118,3 @@ def test_what_proofs_of_the_catalogue_assume_can_be_met() -> None:
         for words in zip(*few_cases(contract, 8).columns, strict=True):
             met = [bit for _, bit in conditions(task, Integers(), [int(word) for word in words])]
             assert all(met)
-
-
-if __name__ == "__main__":
-    tally: Counter[str] = Counter()
-    for status, complaint in judged(int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 5):
-        tally[f"{status}{' wrongly' if complaint else ''}"] += 1
-        if complaint:
-            print(complaint, flush=True)
-    print(dict(tally))
