@@ -11,6 +11,7 @@ from setwise.codegen.catalogue import find
 from setwise.codegen.ir.routine import Routine
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.request import Request
+from setwise.codegen.run.call import host
 from setwise.codegen.run.function import Function, Recipe, function_of, words_of
 from setwise.codegen.run.timer import MODES
 from setwise.shown import Table, Text
@@ -140,9 +141,7 @@ def made(
     """Return the function of a routine for `setwise.kernel`."""
     variant = ""
     if for_ != "size":
-        from setwise.analysis.bench.choice import fastest
-
-        best = fastest(routine, for_, cpu, isa, abi, lanes)
+        best = api.request(routine, isa, abi or host().name, lanes, for_=for_, cpu=cpu)
         isa, variant = best.isa, best.variant
     return function_of(CheckedFunction if checked else KernelFunction, routine, isa, abi, lanes, variant)
 

@@ -17,7 +17,7 @@ from setwise.codegen.ir.routine import Routine
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.machine.processors import lacking
 from setwise.codegen.request import Request
-from setwise.codegen.run.call import host, is_batch, missing
+from setwise.codegen.run.call import is_batch, missing
 from setwise.codegen.targets import TARGETS, target_named
 from setwise.codegen.variants import enumerate_variants, variant_named
 
@@ -65,7 +65,7 @@ def sets_of(routine: Routine, on: Processor | None, *, native: bool) -> tuple[st
 
 def request(
     routine: Routine | str,
-    isa: str = "x86-64",
+    isa: str | None = "x86-64",
     abi: str = "sysv",
     lanes: int | None = None,
     *,
@@ -75,6 +75,8 @@ def request(
 ) -> Request:
     """Return the request for a kernel of a routine, which may be given by name.
 
+    If `isa` is None, the instruction set is the best of those that this processor has.
+
     `for_` chooses the variant: "size" the one with the fewest instructions, "latency" or "throughput" the fastest by
     timings and bounds, on the processor `cpu`, or over all modelled processors if `cpu` is None. `variant` names one
     instead; ValueError if both choose.
@@ -82,9 +84,11 @@ def request(
     if variant and for_ != "size":
         raise ValueError("--for and --variant both choose a variant: give one of them")
     routine = find(routine) if isinstance(routine, str) else routine
-    if for_ == "size" or variant:
+    if isa and (for_ == "size" or variant):
         return Request(routine, isa, abi, lanes, variant)
-    return chosen_request(for_, processor_named(cpu) if cpu else None, routine, (isa,), abi, lanes)
+    on = processor_named(cpu) if cpu else None
+    isas = (isa,) if isa else sets_of(routine, on, native=True)
+    return Request.of(kernel_for(for_, on, routine, isas, abi, lanes), lanes)
 
 
 def best(
@@ -104,25 +108,9 @@ def best(
 
     def of(routine: Routine) -> list[tuple[str, Request]]:
         isas = (isa,) if isa else sets_of(routine, on, native=cpu == "native")
-        return [(objective, chosen_request(objective, on, routine, isas, abi, None)) for objective in objectives]
+        return [(each, Request.of(kernel_for(each, on, routine, isas, abi, None), None)) for each in objectives]
 
     return [pair for pairs in unrefused(of, routines) for pair in pairs]
-
-
-def chosen_request(
-    objective: str, on: Processor | None, routine: Routine, isas: Sequence[str], abi: str, lanes: int | None
-) -> Request:
-    """Return the request for the best variant among these instruction sets. Raises the errors of `kernel_for`."""
-    return Request.of(kernel_for(objective, on, routine, isas, abi, lanes), lanes)
-
-
-def fastest(
-    routine: Routine, objective: str, cpu: str | None, isa: str | None, abi: str | None, lanes: int | None
-) -> Request:
-    """Return the request for the best kernel of one instruction set, or of all that this processor has."""
-    on = processor_named(cpu) if cpu else None
-    isas = (isa,) if isa else sets_of(routine, on, native=True)
-    return chosen_request(objective, on, routine, isas, abi or host().name, lanes)
 
 
 def kernel_for(
