@@ -28,7 +28,7 @@ from setwise.codegen.targets import TARGETS, target_named
 from setwise.codegen.targets.table import Refused
 
 if TYPE_CHECKING:
-    from setwise.analysis.bench.benchmark import bench as bench
+    from setwise.analysis.bench.bench import bench as bench
     from setwise.analysis.bench.choice import best as best
     from setwise.analysis.bench.choice import request as request
     from setwise.analysis.code.decode import Binary
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "exports.export": ("export",),
     "exports.verify": ("verify",),
-    "bench.benchmark": ("bench",),
+    "bench.bench": ("bench",),
     "bench.choice": ("best", "request"),
     "proofs": ("prove", "prove_function"),
     "run.checks": ("check", "check_function"),

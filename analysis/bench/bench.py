@@ -1,20 +1,31 @@
-"""The measurement loop: several processes in sequence, and in each one all subjects in round-robin order."""
+"""Benchmarks on this processor: several processes in sequence, and in each one all subjects in round-robin order."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
 from operator import attrgetter
 from statistics import median
+from typing import Any
 
-from setwise.analysis.bench import trials
-from setwise.analysis.bench.core_selection import QuietCore, by_turns
-from setwise.analysis.bench.subjects import Subject, arguments_for, timing_loop
-from setwise.analysis.bench.trials import NoisyMeasurement, Sections, Timing, TrialBlock, cycles, summary
+from setwise.analysis.bench import compilers, trials
+from setwise.analysis.bench.core_selection import QuietCore
+from setwise.analysis.bench.subjects import BOARDS, Subject, arguments_for, empty_routines, subject, timing_loop
+from setwise.analysis.bench.trials import EMPTY, OURS, NoisyMeasurement, Timing, TrialBlock, cycles, summary
+from setwise.analysis.errors import CannotRunHere, NotInstalled
+from setwise.analysis.parallel import Show, silent, unrefused
 from setwise.analysis.workers import Workers
+from setwise.codegen.kernel import Kernel
+from setwise.codegen.request import Request
+from setwise.codegen.run import cpu
+from setwise.codegen.run.call import missing
 from setwise.codegen.run.stopwatch import ArgumentSets, Stopwatch
 from setwise.codegen.run.timer import MODES, Mode, Timer
 
 PATIENCE = 30.0
 """Seconds that a process waits for undisturbed trials, beyond the time that the trials themselves need."""
+COMPILERS = ("gcc", "clang")
 _BLOCK = 32  # trials of a block, about a millisecond
 _WARMING = 4  # warm-up trials before a block, discarded
 _CYCLES = 40_000  # of calls in a trial: shorter than a scheduler tick
@@ -24,14 +35,14 @@ _USUAL = 0.02  # seconds of an undisturbed job
 
 @dataclass(frozen=True, slots=True)
 class BenchJob:
-    """A subject in one mode, in a form that can be pickled for a worker process. `sections` are those of one round."""
+    """A subject in one mode, in a form that can be pickled for a worker process. `units` are those of one round."""
 
     loop: Timer
     arguments: ArgumentSets
-    sections: Sections
+    units: int
 
 
-def bench(
+def time_subjects(
     subjects: Sequence[Subject],
     modes: Sequence[Mode] = MODES,
     patience: float = PATIENCE,
@@ -48,7 +59,7 @@ def bench(
     chosen = [(subject, mode) for subject in subjects for mode in subject.modes if mode in modes]
     chained = [subject.chainable if mode == "chained" else (0,) for subject, mode in chosen]
     jobs = [
-        BenchJob(timing_loop(subject, mode, argument), arguments_for(subject, mode), subject.sections(1))
+        BenchJob(timing_loop(subject, mode, argument), arguments_for(subject, mode), subject.units)
         for (subject, mode), arguments in zip(chosen, chained, strict=True)
         for argument in arguments
     ]
@@ -79,15 +90,25 @@ def run_by_turns(
 ) -> list[list[TrialBlock]]:
     """Return the blocks of each job, run in round-robin order until `wanted` blocks of each are kept.
 
-    `row` is the number of cycles of a row of additions on an undisturbed core.
+    So all jobs share disturbances fairly. No round but the first begins after `patience` seconds and the usual time of
+    the jobs. `row` is the number of cycles of a row of additions on an undisturbed core. If a lower number is found,
+    all earlier blocks are discarded.
     """
-    clocks = [_Clock(job) for job in jobs]
+    waiting = clocks = [_Clock(job) for job in jobs]
+    end = time.monotonic() + patience + _USUAL * len(jobs)
     try:
-        by_turns(clocks, wanted, patience + _USUAL * len(jobs), row=row)
-        return [clock.blocks for clock in clocks]
+        with QuietCore(row) as core:
+            while waiting:
+                for clock in waiting:
+                    if core.look():
+                        for other in clocks:
+                            other.blocks.clear()
+                    clock.run(core.row)
+                waiting = [clock for clock in clocks if clock.kept < wanted and time.monotonic() < end]
     finally:
         for clock in clocks:
             clock.close()
+    return [clock.blocks for clock in clocks]
 
 
 class _Clock:
@@ -96,11 +117,10 @@ class _Clock:
     def __init__(self, job: BenchJob) -> None:
         self._stopwatch = Stopwatch(job.loop, job.arguments)
         self.blocks: list[TrialBlock] = []
-        one_round = job.sections
         self._stopwatch.run(1, _PROBES)
-        probes = [cycles(record, one_round) * one_round.units for record in self._stopwatch.run(1, _PROBES)]
+        probes = [cycles(record, 1) for record in self._stopwatch.run(1, _PROBES)]
         self._rounds = max(1, round(_CYCLES / max(1.0, median(probes))))
-        self._sections = Sections(one_round.adds, one_round.rows, one_round.units * self._rounds)
+        self._units = job.units * self._rounds
 
     @property
     def kept(self) -> int:
@@ -108,10 +128,127 @@ class _Clock:
 
     def run(self, row: float) -> None:
         records = self._stopwatch.run(self._rounds, _WARMING + _BLOCK)[_WARMING:]
-        self.blocks.append(trials.block_of(records, replace(self._sections, row=row)))
-
-    def forget(self) -> None:
-        self.blocks.clear()
+        self.blocks.append(trials.block_of(records, self._units, row))
 
     def close(self) -> None:
         self._stopwatch.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Benchmark:
+    """Timings, and one line on each kernel that this processor cannot run."""
+
+    timings: Sequence[Timing | NoisyMeasurement]
+    not_run: Sequence[str]
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """One dictionary for each timing, with a field `speed`.
+
+        `speed` is the cycles of the fastest set-wise compiled code divided by the cycles of this row. It is None
+        without such code for the same measurement, and without a figure.
+        """
+        rows = [timing.as_dict() for timing in self.timings]
+        best: dict[tuple[object, ...], float] = {}
+        for row in rows:
+            ours = row["maker"].startswith((OURS, EMPTY))
+            if "median" in row and not ours and compilers.FOR_SCALE not in row["maker"]:
+                best[_key(row)] = min(row["median"], best.get(_key(row), row["median"]))
+        return [
+            {**row, "speed": best[_key(row)] / row["median"] if "median" in row and _key(row) in best else None}
+            for row in rows
+        ]
+
+
+def _key(row: dict[str, Any]) -> tuple[object, ...]:
+    return tuple(row[key] for key in ("name", "isa", "lanes", "mode", "boards"))
+
+
+def machine() -> dict[str, Any]:
+    """Return the processor's brand string and the number of hardware threads."""
+    return {"processor": cpu.brand(), "threads": os.cpu_count()}
+
+
+def bench(
+    requests: Sequence[Request],
+    modes: Sequence[str] = MODES,
+    *,
+    beside: Sequence[str] = (),
+    boards: int = BOARDS,
+    patience: float = PATIENCE,
+    named: bool = False,
+    show: Show = silent,
+) -> Benchmark:
+    """Time kernels on this processor, in core cycles.
+
+    `modes` are the ways in which calls follow each other. `beside` names compilers, whose code for the same routines is
+    timed, too. `boards` is the length of arrays. `patience` is the time in seconds to wait for undisturbed trials. With
+    `named` a timing shows the name of its variant.
+
+    Raises CannotRunHere if this processor can run none of the kernels, and NotInstalled if a compiler is missing.
+    """
+    chosen = [mode for mode in MODES if mode in known(modes, MODES, "mode")]
+    known(beside, COMPILERS, "compiler")
+    if boards < 1:
+        raise ValueError(f"arrays of {boards} boards: give 1 or more")
+
+    def made(request: Request) -> Kernel:
+        show(f"{request.routine.name} for {request.isa}")
+        return request.kernel
+
+    kernels, not_run = _that_run(list(unrefused(made, requests)))
+    subjects = [subject(kernel, maker=_maker(kernel, named), boards=boards) for kernel in kernels]
+    if beside:
+        subjects = list(_with_compiled(kernels, subjects, beside, show))
+    try:
+        timings = time_subjects([*subjects, *empty_routines(subjects)], chosen, patience, report=show)
+    except BrokenProcessPool:
+        raise CannotRunHere("a routine crashed the process that timed it: time the routines one by one") from None
+    return Benchmark(timings, not_run)
+
+
+def known(given: Sequence[str], names: Sequence[str], kind: str) -> Sequence[str]:
+    """Return the given names. Raises ValueError if one is not in `names`."""
+    if unknown := [name for name in given if name not in names]:
+        raise ValueError(f"unknown {kind} '{unknown[0]}': choose from {','.join(names)}")
+    return given
+
+
+def _maker(kernel: Kernel, named: bool) -> str:
+    return f"{OURS} {kernel.variant}" if named and kernel.variant else OURS
+
+
+def _that_run(kernels: Sequence[Kernel]) -> tuple[list[Kernel], list[str]]:
+    """Return the kernels that this processor can run, and one line on each other kernel.
+
+    Raises CannotRunHere if it can run none.
+    """
+    run = [kernel for kernel in kernels if not missing(kernel.target)]
+    not_run = [
+        f"{kernel.name} for {kernel.target.name} is not run: this processor lacks {', '.join(lacking)}"
+        for kernel in kernels
+        if (lacking := missing(kernel.target))
+    ]
+    if not run:
+        raise CannotRunHere(not_run[0])
+    return run, not_run
+
+
+def _with_compiled(
+    kernels: Sequence[Kernel], subjects: Sequence[Subject], names: Sequence[str], show: Show
+) -> Iterator[Subject]:
+    """Yield each subject, followed by compiled C for the same routine, instruction set and lanes."""
+    if any(kernel.convention.name != "sysv" for kernel in kernels):
+        raise ValueError("compiled C uses the System V convention: leave out --abi or --beside")
+    using = [compiler for compiler in compilers.installed() if compiler.name.partition("-")[0] in names]
+    for name in names:
+        if not any(compiler.name.startswith(name) for compiler in using):
+            raise NotInstalled(f"{name} is not installed; on Debian: apt install {name}")
+    for kernel, ours in zip(kernels, subjects, strict=True):
+        show(f"C of {kernel.name} for {kernel.target.name}")
+        try:
+            compiled = compilers.compile_all([kernel.name], kernel.target.name, kernel.layout.lanes, using=using)
+        except compilers.CompilerError as error:
+            raise CannotRunHere(str(error)) from None
+        yield ours
+        yield from (subject(kernel, c.binary, c.label, ours.boards or 1) for c in compiled if c.binary is not None)

@@ -135,16 +135,8 @@ def c_files(isa: str, lanes: int) -> tuple[_CFile, ...]:
     arrays = [_ARRAYS, replace(_ARRAYS, flags=("-funroll-loops",))]
     target = TARGETS[isa]
     if not target.vectors:
-        return (
-            _FILLS,
-            _BOARD,
-            _SLIDERS,
-            _LEAPERS,
-            _EXPLODING,
-            *arrays,
-            *([_LOOK_UP] if target.has("gather", 1) else []),
-            _MAGICS,
-        )
+        tables = [_LOOK_UP, _MAGICS] if target.has("gather", 1) else [_MAGICS]
+        return (_FILLS, _BOARD, _SLIDERS, _LEAPERS, _EXPLODING, *arrays, *tables)
     boards = replace(_FILLS, kind="vectors", flags=(f"-DLANES={lanes}",))
     plain = boards, _BOARD, _SLIDERS, _LEAPERS
     if not target.direction_widths:
@@ -156,10 +148,7 @@ def c_files(isa: str, lanes: int) -> tuple[_CFile, ...]:
 
 
 def compile_all(
-    routines: Collection[str],
-    isa: str,
-    lanes: int | None = None,
-    using: Iterable[Compiler] = (),
+    routines: Collection[str], isa: str, lanes: int | None = None, using: Iterable[Compiler] = ()
 ) -> list[Compiled]:
     """Compile the C for these routines on an instruction set with each compiler.
 

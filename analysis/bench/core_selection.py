@@ -1,4 +1,4 @@
-"""The search for the least disturbed processor, and round-robin measurement on it.
+"""The search for the least disturbed processor.
 
 A hardware thread shares its core with another thread, which may run another program or, on a virtual machine, another
 tenant's. Measurements cannot prevent that, but one of several processors is usually quieter than the others. So rows of
@@ -15,33 +15,19 @@ import time
 from collections.abc import Mapping, Sequence
 from functools import cache
 from math import inf
-from typing import Protocol, Self
+from typing import Self
 
-from setwise.analysis.bench.trials import WIDE_SLOWDOWN, Sections, percentile, row_of
+from setwise.analysis.bench.trials import WIDE_SLOWDOWN, percentile, row_of
 from setwise.codegen.run.call import host
 from setwise.codegen.run.harness import GENERAL, Signature
 from setwise.codegen.run.stopwatch import ArgumentSets, Stopwatch
-from setwise.codegen.run.timer import CHAIN_ADDS, WIDE_ROWS, Calls, Timer, timer
+from setwise.codegen.run.timer import Calls, Timer, timer
 
 QUARTILE = 0.25
 """The quantile that estimates a processor's shortest row; the minimum itself can be wrong by chance."""
 _TRIALS = 64
 _EVERY = 0.25  # seconds
 _SHARE = 10  # the search takes at most a tenth of all time
-
-
-class TimedWork(Protocol):
-    """A measurement that runs one block of trials at a time."""
-
-    @property
-    def kept(self) -> int:
-        """The number of blocks kept."""
-
-    def run(self, row: float) -> None:
-        """Run a block on a core whose undisturbed row takes `row` cycles."""
-
-    def forget(self) -> None:
-        """Discard all blocks."""
 
 
 class QuietCore:
@@ -123,30 +109,9 @@ def rows_here() -> list[float]:
         records = stopwatch.run(1, _TRIALS)
     finally:
         stopwatch.close()
-    sections = Sections(CHAIN_ADDS, WIDE_ROWS, 1)
-    return [inf if (cycles := row_of(record, sections)) is None else cycles for record in records]
+    return [inf if (cycles := row_of(record)) is None else cycles for record in records]
 
 
 @cache
 def _loop() -> Timer:
     return timer(b"\xc3", Signature(host(), (GENERAL,)), Calls("independent", in_round=1), host())
-
-
-def by_turns(every: Sequence[TimedWork], wanted: int, patience: float, row: float = 1.0) -> float:
-    """Run all measurements in round-robin order, to share disturbances fairly, until each has `wanted` blocks.
-
-    No round but the first begins after `patience` seconds. `row` is an earlier estimate of the cycles of an undisturbed
-    row. Return the new estimate.
-    """
-    end = time.monotonic() + patience
-    waiting, begun = list(every), False
-    with QuietCore(row) as core:
-        while waiting and (not begun or time.monotonic() < end):
-            begun = True
-            for one in waiting:
-                if core.look():
-                    for known in every:
-                        known.forget()
-                one.run(core.row)
-            waiting = [one for one in every if one.kept < wanted]
-    return core.row

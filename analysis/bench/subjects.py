@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from setwise.analysis.bench.trials import EMPTY, OURS, Measurand, Sections
+from setwise.analysis.bench.trials import EMPTY, OURS, Measurand
 from setwise.analysis.code.binary import binary_of
 from setwise.analysis.code.decode import Binary, decode
 from setwise.analysis.spec import raywalk
@@ -18,17 +18,7 @@ from setwise.codegen.kernel import Kernel
 from setwise.codegen.run.call import host, signature_of
 from setwise.codegen.run.harness import GENERAL, Signature
 from setwise.codegen.run.stopwatch import ArgumentSets
-from setwise.codegen.run.timer import (
-    CALLS,
-    CHAIN_ADDS,
-    MODES,
-    WIDE_ROWS,
-    Calls,
-    Mode,
-    Timer,
-    offsets,
-    timer,
-)
+from setwise.codegen.run.timer import CALLS, MODES, Calls, Mode, Timer, offsets, timer
 
 BOARDS = 512
 """The default length of an array, in boards: four such arrays fill half of a first-level cache."""
@@ -94,9 +84,10 @@ class Subject:
         unit, abi = "board" if self.boards else "call", self.signature.convention.name
         return Measurand(self.name, self.isa, self.lanes, abi, self.maker, mode, unit, self.boards)
 
-    def sections(self, rounds: int) -> Sections:
-        """Return the work in the sections of a trial of `rounds` iterations."""
-        return Sections(CHAIN_ADDS, WIDE_ROWS, rounds * self.calls * (self.boards or 1))
+    @property
+    def units(self) -> int:
+        """The calls in one iteration of the timing loop, or the boards of its call."""
+        return self.boards or self.calls
 
 
 def subject(kernel: Kernel, binary: Binary | None = None, maker: str = OURS, boards: int = BOARDS) -> Subject:

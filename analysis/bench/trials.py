@@ -22,6 +22,7 @@ from statistics import fmean, median
 from typing import Any
 
 from setwise.codegen.run.stopwatch import Record
+from setwise.codegen.run.timer import CHAIN_ADDS, WIDE_ROWS
 
 CHAINS_AGREE = 0.01
 WIDE_SLOWDOWN = 1.03
@@ -44,19 +45,6 @@ OURS = "setwise"
 """The maker of our own kernels."""
 EMPTY = "-"
 """The maker of an empty routine, which is timed for the overhead of the call."""
-
-
-@dataclass(frozen=True, slots=True)
-class Sections:
-    """The work in the sections of a trial: additions of a chain, rows of four additions, units of the calls.
-
-    A unit is a call, or one board of an array. `row` is the cycles of a row on an undisturbed core.
-    """
-
-    adds: int
-    rows: int
-    units: int
-    row: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,15 +96,10 @@ class Timing:
     clean: int
     trials: int
 
-    @property
-    def acceptance(self) -> float:
-        """The fraction of clean trials."""
-        return self.clean / self.trials
-
     def as_dict(self) -> dict[str, Any]:
         """Return the measurand's fields and the figures in one dictionary, for JSON."""
         figures = asdict(self)
-        return {**figures.pop("measurand"), **figures, "acceptance": self.acceptance}
+        return {**figures.pop("measurand"), **figures, "acceptance": self.clean / self.trials}
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,33 +117,36 @@ class NoisyMeasurement:
         return {**figures.pop("measurand"), **figures}
 
 
-def is_clean(record: Record, sections: Sections) -> bool:
-    """Return whether the additions show the core undisturbed before and behind the calls."""
-    row = row_of(record, sections)
-    return row is not None and row <= WIDE_SLOWDOWN * sections.row
+def is_clean(record: Record, row: float = 1.0) -> bool:
+    """Return whether the additions show the core undisturbed before and behind the calls.
+
+    `row` is the cycles of a row of additions on an undisturbed core.
+    """
+    cycles_of_row = row_of(record)
+    return cycles_of_row is not None and cycles_of_row <= WIDE_SLOWDOWN * row
 
 
-def row_of(record: Record, sections: Sections) -> float | None:
+def row_of(record: Record) -> float | None:
     """Return the cycles of a row of additions, the larger of before and behind; None if the chains disagree."""
     before, behind = record.chain_before - record.nothing, record.chain_behind - record.nothing
     if min(before, behind) <= 0 or abs(before - behind) > CHAINS_AGREE * min(before, behind):
         return None
     wide = max(record.wide_before, record.wide_behind) - record.nothing
-    return wide / sections.rows / _ticks_a_cycle(record, sections)
+    return wide / WIDE_ROWS / _ticks_a_cycle(record)
 
 
-def cycles(record: Record, sections: Sections) -> float:
-    """Return the core cycles of a unit in this trial."""
-    return (record.calls - record.nothing) / _ticks_a_cycle(record, sections) / sections.units
+def cycles(record: Record, units: int) -> float:
+    """Return the core cycles of one of the trial's units; a unit is a call, or one board of an array."""
+    return (record.calls - record.nothing) / _ticks_a_cycle(record) / units
 
 
-def _ticks_a_cycle(record: Record, sections: Sections) -> float:
-    return (record.chain_before + record.chain_behind - 2 * record.nothing) / 2 / sections.adds
+def _ticks_a_cycle(record: Record) -> float:
+    return (record.chain_before + record.chain_behind - 2 * record.nothing) / 2 / CHAIN_ADDS
 
 
-def block_of(records: Sequence[Record], sections: Sections) -> TrialBlock:
+def block_of(records: Sequence[Record], units: int, row: float = 1.0) -> TrialBlock:
     """Return the block of these trials, discarded if too few are clean."""
-    clean = sorted(cycles(record, sections) for record in records if is_clean(record, sections))
+    clean = sorted(cycles(record, units) for record in records if is_clean(record, row))
     calm = bool(clean) and len(clean) >= CALM * len(records)
     return TrialBlock(len(records), len(clean), middle_mean(clean) if calm else None)
 

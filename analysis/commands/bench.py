@@ -7,7 +7,7 @@ from itertools import chain
 from typing import Any
 
 from setwise.analysis import api
-from setwise.analysis.bench.benchmark import machine
+from setwise.analysis.bench.bench import machine
 from setwise.analysis.bench.trials import EMPTY, METHOD, NoisyMeasurement, Timing
 from setwise.analysis.commands.arguments import add_json, add_lanes, add_names, add_only_isa
 from setwise.analysis.commands.kernels import add_cpu, add_objective, requested

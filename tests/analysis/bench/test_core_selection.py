@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from math import inf
+from typing import Any
 
 import pytest
 
-from setwise.analysis.bench import core_selection
-from setwise.analysis.bench.core_selection import QuietCore, by_turns, quietest
+from setwise.analysis.bench import bench, core_selection
+from setwise.analysis.bench.bench import run_by_turns
+from setwise.analysis.bench.core_selection import QuietCore, quietest
 from setwise.codegen.run.executable import runnable
 
 CALM, BUSY = [1.0] * 20, [1.2, 1.3, 1.25, 1.4] * 5
@@ -32,23 +33,21 @@ def test_a_core_of_more_units_must_not_lose_them_unseen() -> None:
     assert quietest({0: shared}, known=1.0)[1] == 0.98  # nobody knows better yet
 
 
-@dataclass
-class Task:
-    """Keeps a figure a run where the limit is that of a quiet core."""
+class Clock:
+    """Keeps a figure a run, the limit of a quiet core."""
 
-    rows: list[float] = field(default_factory=list)
-    forgotten: int = 0
+    def __init__(self, _: object) -> None:
+        self.blocks: list[float] = []
+        self.run = self.blocks.append
 
     @property
     def kept(self) -> int:
-        return len(self.rows)
+        return len(self.blocks)
 
-    def run(self, row: float) -> None:
-        self.rows.append(row)
+    def close(self) -> None: ...
 
-    def forget(self) -> None:
-        self.rows.clear()
-        self.forgotten += 1
+
+JOBS: Any = (None, None)
 
 
 def seen(monkeypatch: pytest.MonkeyPatch, looks: Sequence[float]) -> None:
@@ -58,14 +57,14 @@ def seen(monkeypatch: pytest.MonkeyPatch, looks: Sequence[float]) -> None:
     monkeypatch.setattr(core_selection, "_EVERY", 0.0)
     monkeypatch.setattr(core_selection, "_SHARE", 0)
     monkeypatch.setattr(core_selection, "processors", list)
+    monkeypatch.setattr(bench, "_Clock", Clock)
+    monkeypatch.setattr(bench, "_USUAL", 0)
 
 
 def test_what_was_kept_beside_others_is_forgotten_when_it_gets_quiet(monkeypatch: pytest.MonkeyPatch) -> None:
     seen(monkeypatch, [1.0, 1.0, 0.76])
-    tasks = [Task(), Task()]
-    by_turns(tasks, 3, patience=60)
-    assert [task.rows for task in tasks] == [[0.76] * 3] * 2
-    assert [task.forgotten for task in tasks] == [1, 1]
+    kept: Any = run_by_turns(JOBS, 60, 3)
+    assert kept == [[0.76] * 3] * 2
 
 
 def test_a_processor_that_has_gone_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -78,9 +77,8 @@ def test_a_processor_that_has_gone_is_passed_over(monkeypatch: pytest.MonkeyPatc
 
 def test_all_have_a_turn_and_patience_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
     seen(monkeypatch, [1.0])
-    tasks = [Task(), Task()]
-    by_turns(tasks, 3, patience=0)
-    assert [task.kept for task in tasks] == [1, 1]
+    kept: Any = run_by_turns(JOBS, 0, 3)
+    assert kept == [[1.0], [1.0]]
 
 
 @pytest.mark.skipif(not runnable() or not hasattr(os, "sched_getaffinity"), reason="no processor can be chosen here")

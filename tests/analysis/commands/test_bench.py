@@ -11,9 +11,8 @@ from typing import Any, ClassVar, Self
 import pytest
 
 from setwise.analysis.bench import bench as benches
-from setwise.analysis.bench import benchmark
 from setwise.analysis.bench import trials as measure
-from setwise.analysis.bench.bench import BenchJob, bench, run_by_turns
+from setwise.analysis.bench.bench import BenchJob, run_by_turns, time_subjects
 from setwise.analysis.bench.compilers import Compiled, Compiler
 from setwise.analysis.bench.core_selection import QuietCore
 from setwise.analysis.bench.subjects import Subject, arguments_for, subject, timing_loop
@@ -35,7 +34,7 @@ Capture = pytest.CaptureFixture[str]
 
 def job(name: str = SOUTH, mode: Mode = "independent") -> BenchJob:
     one = subject(lower(find(name), "x86-64"))
-    return BenchJob(timing_loop(one, mode), arguments_for(one, mode), one.sections(1))
+    return BenchJob(timing_loop(one, mode), arguments_for(one, mode), one.units)
 
 
 class Core:
@@ -107,7 +106,7 @@ def test_timings_are_of_what_was_asked_for() -> None:
     """On this machine, in a process of its own; what they say is the weather's business."""
     one = subject(lower(find(SOUTH), "x86-64"))
     told: list[str] = []
-    made = bench([one], ["independent"], patience=0, processes=1, report=told.append)
+    made = time_subjects([one], ["independent"], patience=0, processes=1, report=told.append)
     assert [timing.measurand for timing in made] == [one.measurand("independent")]
     assert made[0].trials > 0
     assert [re.sub(r"\d+%", "0%", one) for one in told] == ["process 1 of 1: 1 timings, on a core 0% undisturbed"]
@@ -128,7 +127,7 @@ def test_chained_calls_wait_by_the_argument_that_takes_longest(monkeypatch: pyte
 
     monkeypatch.setattr(benches, "Workers", lambda _: Worker())
     one = subject(lower(find(SOUTH), "x86-64"))
-    chained, independent = bench([one], ["chained", "independent"])
+    chained, independent = time_subjects([one], ["chained", "independent"])
     assert len(one.chainable) == 2
     assert isinstance(chained, Timing)
     assert isinstance(independent, Timing)
@@ -156,7 +155,7 @@ def fake(monkeypatch: pytest.MonkeyPatch, figures: dict[tuple[str, str], float |
                 made.append(Timing(measurand, figure, figure - 0.125, 0.004, 120, 5, 900, 1000))
         return made
 
-    monkeypatch.setattr(benchmark, "time_subjects", bench)
+    monkeypatch.setattr(benches, "time_subjects", bench)
     return asked
 
 
@@ -242,7 +241,7 @@ def test_beside_compilers_the_fastest_of_them_is_one(monkeypatch: pytest.MonkeyP
 
 def test_arrays_and_what_this_processor_lacks(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     asked = fake(monkeypatch)
-    monkeypatch.setattr(benchmark, "missing", lambda target: ("avx2",) if target.name == "avx2" else missing(target))
+    monkeypatch.setattr(benches, "missing", lambda target: ("avx2",) if target.name == "avx2" else missing(target))
     assert main.main(["bench", f"{SOUTH}.batch", "--boards", "100", "--isa", "x86-64"]) == 0
     assert asked[0].boards == 100
     assert "Arrays of 100 boards" in capsys.readouterr().out

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from setwise.analysis.bench import benchmark
-from setwise.analysis.bench.benchmark import Benchmark
+from setwise.analysis.bench import bench as benches
+from setwise.analysis.bench.bench import Benchmark
 from setwise.analysis.bench.compilers import FOR_SCALE, Compiled, Compiler
 from setwise.analysis.bench.trials import Measurand, Timing
 from setwise.analysis.code.decode import Binary
@@ -86,7 +86,7 @@ def test_a_session_has_the_cycles_of_the_bytes_that_it_timed(monkeypatch: pytest
         return Benchmark([Timing(timed, 10.018, 10.0, 0.0, 1, 1, 1, 1)], [])
 
     monkeypatch.setattr(module, "TIMED", ("push.attacks.sout",))
-    monkeypatch.setattr(benchmark, "bench", bench)
+    monkeypatch.setattr(benches, "bench", bench)
     monkeypatch.setattr(module, "processor_here", lambda: processor("zen4"))
     session = measure(lambda _: None, 1.0)
     assert session.processor == "zen4"
