@@ -4,16 +4,15 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 
 from setwise.analysis.code.binary import binary_of
-from setwise.analysis.commands.arguments import add_coordinates, add_on, add_position, add_target
-from setwise.analysis.errors import CannotRunHere
+from setwise.analysis.commands.arguments import add_coordinates, add_position, add_target
 from setwise.analysis.pictures.board_text import boards, input_lines, squares_lines
+from setwise.analysis.run.caller import Caller
 from setwise.analysis.run.positions import given_parameters, words_of
+from setwise.analysis.spec.contracts import task_of
 from setwise.codegen.catalogue import find
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
-from setwise.codegen.run.bochs import EmulatedProcessor, ready
-from setwise.codegen.run.call import best_isa, missing, signature_of
-from setwise.codegen.run.executable import NotRunnable
+from setwise.codegen.run.call import best_isa, missing
 from setwise.codegen.run.function import Function
 
 EXAMPLES = (
@@ -23,7 +22,7 @@ EXAMPLES = (
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add NAME, its arguments or a position, the target, and --on."""
+    """Add NAME, its arguments or a position, and the target."""
     parser.add_argument("name", metavar="NAME", help="the routine")
     parser.add_argument(
         "arguments",
@@ -33,23 +32,18 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     add_position(parser)
     add_coordinates(parser)
-    add_on(parser)
     add_target(parser, lanes=False, default=None)
 
 
 def run(arguments: Namespace) -> int:
-    """Run the kernel, natively or in Bochs, and draw the boards."""
+    """Run the kernel, natively or in an interpreter, and draw the boards."""
     routine = find(arguments.name)
     parameters, contract = given_parameters(routine), routine.contract
     words = words_of(routine, arguments.arguments, arguments.fen, arguments.side)
-    on = None if arguments.on is None else ready(arguments.on)
-    kernel = lower(routine, arguments.isa or best_isa(routine, on.features if on else None), arguments.abi)
-    title = f"{kernel.name}, {kernel.target.name}, {kernel.convention.name}"
-    if on is None:
-        results = _run_here(kernel, words)
-    else:
-        results = _run_on(kernel, words, on)
-        title += f", on {on.title} (emulated)"
+    kernel = lower(routine, arguments.isa or best_isa(routine), arguments.abi)
+    native = not missing(kernel.target)
+    results = (_natively if native else _interpreted)(kernel, words)
+    title = f"{kernel.name}, {kernel.target.name}, {kernel.convention.name}{'' if native else ', interpreted'}"
     inputs = ((parameter.name, parameter.kind, word) for parameter, word in zip(parameters, words, strict=True))
     lines, drawn = input_lines(inputs, contract.numbering)
     named = list(zip(contract.results, results, strict=True))
@@ -60,19 +54,11 @@ def run(arguments: Namespace) -> int:
     return 0
 
 
-def _run_here(kernel: Kernel, words: Sequence[int]) -> tuple[int, ...]:
-    try:
-        function = Function(kernel)
-    except NotRunnable as error:
-        raise CannotRunHere(f"{error}; --on runs it in Bochs") from None
-    result = function(*words)
+def _natively(kernel: Kernel, words: Sequence[int]) -> tuple[int, ...]:
+    result = Function(kernel)(*words)
     return result if isinstance(result, tuple) else (result,)
 
 
-def _run_on(kernel: Kernel, words: Sequence[int], on: EmulatedProcessor) -> tuple[int, ...]:
-    from setwise.analysis.run.emulation import EmulatedCode, run_emulated
-
-    if lacking := missing(kernel.target, on.features):
-        raise CannotRunHere(f"{on.title} cannot run {kernel.name}: it lacks {', '.join(lacking)}")
-    subject = EmulatedCode(binary_of(kernel), signature_of(kernel))
-    return run_emulated(subject, words, len(kernel.routine.contract.results), on)
+def _interpreted(kernel: Kernel, words: Sequence[int]) -> tuple[int, ...]:
+    caller = Caller(binary_of(kernel), task_of(kernel))
+    return tuple(lanes[0] for lanes in caller.results(caller.trace(words)))

@@ -1,21 +1,31 @@
 """Checks on an emulated processor: many kernels in one boot, with corrections for the emulator's known bugs.
 
+The driver that calls and checks a kernel is that of native runs (setwise.codegen.run.driver).
+
 A bug is data: a description of the behaviour of Bochs 2.7, and a correction of the code that makes Bochs give the
 results of a real processor. tests/analysis/semantics/test_machines.py demonstrates each bug, and fails if Bochs fixes
 it.
 """
 
+import struct
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import numpy as np
 
 from setwise.analysis.code.decode import Binary, Decoded, decode
-from setwise.analysis.run.check import Outcome, trials, verdict
+from setwise.analysis.run.check import Left, Outcome, Trial, trials, verdict
 from setwise.analysis.run.inputs import Cases
-from setwise.codegen.run.bochs import EmulatedProcessor
-from setwise.codegen.run.emulate import EmulatedTask, emulate
+from setwise.codegen.assemble import assemble
+from setwise.codegen.machine.convention import SYSV
+from setwise.codegen.run.bochs import EmulatedProcessor, boot
+from setwise.codegen.run.boot import Ending, Full, Image
+from setwise.codegen.run.call import Violation
+from setwise.codegen.run.driver import CASE_WORD, CONTEXT_WORDS, breaches, driver, initial_context
 from setwise.codegen.run.harness import Signature
+
+_SECONDS_TO_BOOT, _SECONDS_A_CASE = 30.0, 2e-4
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,45 +102,108 @@ def correct(text: bytes) -> tuple[bytes, frozenset[str], frozenset[str]]:
     return bytes(changed), frozenset(corrected), frozenset(wrong)
 
 
-def _refusal(wrong: frozenset[str]) -> str:
-    return f"Bochs is wrong about {', '.join(sorted(wrong))}"
-
-
 def check_emulated(subjects: Sequence[EmulatedCode], cases: Cases, on: EmulatedProcessor) -> Iterator[Outcome]:
     """Yield the outcome of each subject's check on that processor, in order."""
     tried = trials(cases)
-    tasks: list[EmulatedTask] = []
     corrections = [correct(subject.binary.text) for subject in subjects]
-    for subject, (text, _, wrong) in zip(subjects, corrections, strict=True):
-        if not wrong:
-            called = replace(subject.binary, text=text).image, subject.signature
-            tasks += [EmulatedTask(*called, one.columns, one.before, one.cases, one.start, one.over) for one in tried]
-    ran = emulate(tasks, on)
+    runs = [
+        _Run(replace(subject.binary, text=text).image, subject.signature, trial)
+        for subject, (text, _, wrong) in zip(subjects, corrections, strict=True)
+        if not wrong
+        for trial in tried
+    ]
+    ran = _emulate(runs, on)
     for _, corrected, wrong in corrections:
         if wrong:
-            yield Outcome("not run", reason=_refusal(wrong))
+            yield Outcome("not run", reason=f"Bochs is wrong about {', '.join(sorted(wrong))}")
             continue
-        left = [
-            (np.frombuffer(memory, np.uint64).reshape(trial.before.shape), violation)
-            for trial, (memory, violation) in zip(tried, ran, strict=False)
-        ]
+        left = list(islice(ran, len(tried)))
         how = f"{on.title}, emulated" + (", corrected" if corrected else "")
         yield replace(verdict(cases, tried, left), on=how)
 
 
-def run_emulated(subject: EmulatedCode, words: Sequence[int], results: int, on: EmulatedProcessor) -> tuple[int, ...]:
-    """Return the results of one call with these arguments, `results` in number.
+@dataclass(frozen=True, slots=True, eq=False)
+class _Run:
+    """One trial of a kernel, with the kernel's bytes and constants and its signature."""
 
-    Raises ValueError if a bug of Bochs affects the code, and RuntimeError if the code violates its convention.
+    image: bytes
+    signature: Signature
+    trial: Trial
+
+
+@dataclass(frozen=True, slots=True)
+class _Placement:
+    """The addresses of a run's parts in the machine."""
+
+    run: _Run
+    code: int
+    context: int
+    results: int
+
+
+def _emulate(runs: Sequence[_Run], on: EmulatedProcessor) -> Iterator[Left]:
+    """Yield the results' memory after each run, and the kernel's violation of its convention.
+
+    One boot makes as many runs as its memory holds. Raises codegen.run.bochs.NoBochs if Bochs is missing or fails, and
+    codegen.run.boot.Full if the memory is too small for one run.
     """
-    text, _, wrong = correct(subject.binary.text)
-    if wrong:
-        raise ValueError(_refusal(wrong))
-    lanes = subject.signature.lanes
-    columns = tuple(np.array([word] + [0] * (lanes - 1), np.uint64) for word in words)
-    image = replace(subject.binary, text=text).image
-    task = EmulatedTask(image, subject.signature, columns, np.zeros(lanes * results, np.uint64), lanes)
-    ((memory, violation),) = emulate([task], on)
-    if violation is not None:
-        raise RuntimeError(f"the code breaks its convention: {', '.join(violation.breaches)}")
-    return tuple(map(int, np.frombuffer(memory, np.uint64)[:results]))
+    done = 0
+    while done < len(runs):
+        image, placed = _loaded(runs[done:])
+        seconds = _SECONDS_TO_BOOT + _SECONDS_A_CASE * sum(placement.run.trial.cases for placement in placed)
+        left = boot(image, on, seconds)
+        for placement, ending in zip(placed, left.calls, strict=True):
+            signature, before = placement.run.signature, placement.run.trial.before
+            memory = np.frombuffer(left.read(placement.results, before.nbytes), np.uint64)
+            if several := signature.interleaved:
+                memory = memory.reshape(-1, several, signature.lanes).swapaxes(1, 2)
+            case = struct.unpack("<Q", left.read(placement.context + 8 * CASE_WORD, 8))[0] * signature.lanes
+            broken = _breaches(ending, placement, seconds)
+            yield memory.reshape(before.shape), Violation(case, broken) if broken else None
+            done += 1
+            if not ending.ended:
+                break  # later runs were not begun; the next boot makes them
+
+
+def _breaches(ending: Ending, placement: _Placement, seconds: float) -> tuple[str, ...]:
+    if ending.fault:
+        at = ending.place - placement.code
+        inside = 0 <= at < len(placement.run.image)
+        where = f"{at:#x} bytes behind the code's start" if inside else "outside the code"
+        return (f"{ending.fault} {where}",)
+    return (f"it has not returned after {seconds:.0f} seconds",) if not ending.ended else breaches(ending.result)
+
+
+def _loaded(runs: Sequence[_Run]) -> tuple[Image, list[_Placement]]:
+    """Return an image with as many of these runs as it can hold, but at least one."""
+    image = Image()
+    constants: dict[int, int] = {}
+    placed: list[_Placement] = []
+    for run in runs:
+        try:
+            placed.append(_place(image, run, constants))
+        except Full:
+            if not placed:
+                raise
+            break
+    return image, placed
+
+
+def _place(image: Image, run: _Run, constants: dict[int, int]) -> _Placement:
+    """Add a run's code and memory to the image; `constants` has the addresses of columns that are already there."""
+    signature, trial = run.signature, run.trial
+    results = image.writable(trial.before)
+    addresses = []
+    for at, column in enumerate(trial.columns):
+        if at != trial.over and id(column) not in constants:
+            constants[id(column)] = image.read_only(column)
+        addresses.append(results if at == trial.over else constants[id(column)])
+    if signature.whole:
+        addresses.append(image.read_only(struct.pack("<Q", trial.cases)))
+    columns = image.read_only(struct.pack(f"<{len(addresses)}Q", *addresses))
+    watched = image.writable(struct.pack(f"<{CONTEXT_WORDS}Q", *initial_context()))
+    code = image.code(run.image)
+    drive = driver(signature, watched, SYSV)
+    calls = 1 if signature.whole else trial.cases // signature.lanes
+    image.call(image.code(assemble(drive).image), (code, columns, results + 8 * trial.start, calls))
+    return _Placement(run, code, watched, results)

@@ -28,7 +28,7 @@ file, or `package.module:function`. Each command that names it runs that file, w
 `count`, `cost`, `check`, `prove` and `shorten` also take a function of an object file: `--object FILE --symbol SYM`.
 
 A kernel that your processor lacks the instructions for [runs in Bochs](proofs.md#run-setwise-check), if that is
-installed; `check` and `run` take `--on` with the name of a processor.
+installed; `check --on` names a processor. `run` interprets such a kernel.
 """
 
 

@@ -11,6 +11,7 @@ import pytest
 from setwise.analysis.code.binary import binary_of
 from setwise.analysis.code.decode import Binary
 from setwise.analysis.commands.main import main
+from setwise.analysis.run import emulation
 from setwise.analysis.run.check import Outcome
 from setwise.analysis.run.emulation import EmulatedCode, check_emulated
 from setwise.analysis.run.inputs import make_cases
@@ -18,7 +19,6 @@ from setwise.codegen.catalogue import find
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
 from setwise.codegen.machine.convention import CONVENTIONS
-from setwise.codegen.run import emulate
 from setwise.codegen.run.bochs import PROCESSORS
 from setwise.codegen.run.call import signature_of
 from tests.analysis.listings import assemble
@@ -166,7 +166,7 @@ def test_inputs_may_not_be_written_and_data_not_executed() -> None:
 
 @pytest.mark.slow
 def test_an_endless_loop_is_told_and_what_is_behind_it_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(emulate, "_SECONDS_TO_BOOT", 15.0)
+    monkeypatch.setattr(emulation, "_SECONDS_TO_BOOT", 15.0)
     right = "mov rax,rdi; shr rax,8; ret"
     judged = outcomes(LIKE, *map(assemble, (right, "0: jmp 0b", right)))
     assert [one.status for one in judged] == ["passed", "failed", "passed"]
