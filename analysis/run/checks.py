@@ -3,10 +3,10 @@
 A kernel runs here or on an emulated processor. A function of an ELF file runs in Bochs only.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from itertools import chain, groupby
+from functools import cache, partial
+from itertools import groupby, repeat
 from operator import attrgetter
 
 from setwise.analysis.code.binary import binary_of
@@ -69,42 +69,27 @@ def _checked(
     attempts: Sequence[tuple[Request, Kernel | str]], quick: bool, on: EmulatedProcessor | None
 ) -> Iterator[CheckedKernel]:
     """Yield the outcomes of kernels with one contract; those for one emulated processor share its boots."""
-    contract = attempts[0][0].routine.contract
-    here: list[tuple[EmulatedCode, Kernel]] = []
-    elsewhere: dict[EmulatedProcessor, list[EmulatedCode]] = {}
-    alike: dict[EmulatedCode, list[Request]] = {}
+    cases_of = cache(partial(make_cases, attempts[0][0].routine.contract))
+    alike: dict[EmulatedProcessor | None, dict[EmulatedCode, list[tuple[Request, Kernel]]]] = {}
     for request, kernel in attempts:
         if isinstance(kernel, str):
             yield CheckedKernel(request, Outcome("failed", reason=kernel))
-            continue
-        place = _place(kernel, on)
-        if isinstance(place, str):
+        elif isinstance(place := _place(kernel, on), str):
             yield CheckedKernel(request, Outcome("not run", reason=place))
-            continue
-        code = EmulatedCode(binary_of(kernel), signature_of(kernel))
-        requests = alike.setdefault(code, [])
-        requests.append(request)
-        if len(requests) == 1 and place is None:
-            here.append((code, kernel))
-        elif len(requests) == 1 and place is not None:
-            elsewhere.setdefault(place, []).append(code)
-    try:
-        cases = make_cases(contract, quick) if here else None
-        fewer = make_cases(contract, quick=True) if elsewhere else None
-    except ValueError as error:  # without cases the check fails
-        outcome = Outcome("failed", reason=str(error))
-        yield from (CheckedKernel(request, outcome) for request in chain(*alike.values()))
-        return
-
-    def outcomes() -> Iterator[tuple[EmulatedCode, Outcome]]:
-        if cases is not None:
-            yield from ((code, run_cases(kernel, cases)) for code, kernel in here)
-        if fewer is not None:
-            for processor, codes in elsewhere.items():
-                yield from zip(codes, check_emulated(codes, fewer, processor), strict=True)
-
-    for code, outcome in outcomes():
-        yield from (CheckedKernel(request, outcome) for request in alike[code])
+        else:
+            code = EmulatedCode(binary_of(kernel), signature_of(kernel))
+            alike.setdefault(place, {}).setdefault(code, []).append((request, kernel))
+    for place, codes in alike.items():
+        outcomes: Iterable[Outcome]
+        try:
+            cases = cases_of(quick or place is not None)
+        except ValueError as error:  # without cases the check fails
+            outcomes = repeat(Outcome("failed", reason=str(error)), len(codes))
+        else:
+            here = (run_cases(same[0][1], cases) for same in codes.values())
+            outcomes = here if place is None else check_emulated([*codes], cases, place)
+        for same, outcome in zip(codes.values(), outcomes, strict=True):
+            yield from (CheckedKernel(request, outcome) for request, _ in same)
 
 
 def _place(kernel: Kernel, on: EmulatedProcessor | None) -> EmulatedProcessor | str | None:
