@@ -24,8 +24,6 @@ class Caller:
         for code that the semantics forbid or do not know.
         """
         inputs = [argument for argument in self.task.arguments if argument.kind != RESULTS]
-        if len(words) != len(inputs):
-            raise ValueError(f"{len(words)} words for {len(inputs)} parameters")
         values: Mapping[str, int] = dict(zip((argument.name for argument in inputs), words, strict=True))
         registers: dict[str, Start] = {}
         stack: dict[int, int | str] = {}

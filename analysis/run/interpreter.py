@@ -155,7 +155,7 @@ class Interpreter:
         for name, value in (registers or {}).items():
             self._start(name, value)
         for offset, word in (stack or {}).items():
-            value = self._address(word, "the stack") if isinstance(word, str) else word
+            value = self.buffers[word].start if isinstance(word, str) else word
             self.state.memory.store(rsp + offset, 64, value & _LANE)
 
     def step(self) -> Step:
@@ -191,29 +191,17 @@ class Interpreter:
         return Trace(self.binary, tuple(steps), dict(self.state.registers), dict(self.state.vectors), contents)
 
     def _start(self, name: str, value: Start) -> None:
-        if name[0] in "xyz" and name[1:3] == "mm":
-            if isinstance(value, str):
-                raise ValueError(f"{name} cannot hold the address of a buffer: give it an integer or lanes of 64 bits")
+        if isinstance(value, str):
+            value = self.buffers[value].start
+        if name[1:3] == "mm":
             lanes = [value >> shift & _LANE for shift in range(0, 512, 64)] if isinstance(value, int) else [*value]
-            if len(lanes) > 8:
-                raise ValueError(f"{name} has at most 8 lanes of 64 bits, not {len(lanes)}")
             # Lanes that the argument does not give are arbitrary.
             given = {"x": 2, "y": 4, "z": 8}[name[0]] if isinstance(value, int) else len(lanes)
             full = "z" + name[1:]
             self.state.vectors[full] = (*lanes[:given], *self.state.vectors[full][given:])
-        elif name in self.state.registers:
-            if isinstance(value, str):
-                value = self._address(value, name)
-            if not isinstance(value, int):
-                raise ValueError(f"{name} takes one integer or the name of a buffer")
-            self.state.registers[name] = value & _LANE
         else:
-            raise ValueError(f"no register {name!r}: name a 64-bit general register, xmm, ymm, zmm or k register")
-
-    def _address(self, buffer: str, place: str) -> int:
-        if buffer not in self.buffers:
-            raise ValueError(f"no buffer {buffer!r} for {place}: name it in memory")
-        return self.buffers[buffer].start
+            assert isinstance(value, int)
+            self.state.registers[name] = value & _LANE
 
     def _written(self, instruction: Decoded) -> tuple[RegisterWrite, ...]:
         named = {operand.full: operand for operand in instruction.operands if isinstance(operand, Reg)}

@@ -93,18 +93,3 @@ def test_registers_that_are_not_given_are_arbitrary_but_always_the_same() -> Non
     assert trace.vectors["zmm3"][:2] == (1, 2)
     assert trace.vectors["zmm3"][2] > 1000
     assert trace.vectors["zmm4"] == (0,) * 7 + (1,)
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "message"),
-    [
-        ("eax", 1, "no register 'eax'"),
-        ("rdi", "there", "no buffer 'there' for rdi"),
-        ("xmm1", "there", "xmm1 cannot hold the address"),
-        ("zmm1", (0,) * 9, "at most 8 lanes"),
-        ("rdi", (1, 2), "rdi takes one integer"),
-    ],
-)
-def test_wrong_starts(name: str, value: int | str | tuple[int, ...], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        Interpreter(Binary(b"\xc3"), {name: value})
