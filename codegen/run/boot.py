@@ -25,11 +25,11 @@ from setwise.codegen.run.harness import move, word
 Buffer = Any
 """An object with Python's buffer protocol: bytes, or an array of NumPy or ctypes."""
 
-_SYSTEM = 0x0010_0000
-_WHOLE, _EXACT, _GDT, _TSS, _IDT, _SUPERVISOR, _STATE = (_SYSTEM + 0x1000 * at for at in (0, 3, 7, 8, 9, 10, 11))
+_SYSTEM = 0x0020_0000  # one large page; the first one is not mapped, so that a null pointer faults
+_WHOLE, _EXACT, _GDT, _TSS, _IDT, _SUPERVISOR, _STATE = (_SYSTEM + 0x1000 * at for at in (0, 3, 6, 7, 8, 9, 10))
 _FAULT_STACK = _SYSTEM + 0x1_0000
-_STACK = 0x0020_0000  # one large page
-_CODE, _CONSTANTS, _DATA, _END = 0x0040_0000, 0x0100_0000, 0x0400_0000, 0x1000_0000
+_STACK = 0x0040_0000  # one large page
+_CODE, _CONSTANTS, _DATA, _END = 0x0060_0000, 0x0100_0000, 0x0400_0000, 0x1000_0000
 _PAGE = 0x20_0000
 _TOUCH = 0x1_0000  # Bochs allocates memory in blocks of a multiple of this
 START, SIZE = _SYSTEM, _END
@@ -201,11 +201,8 @@ def _system(pages: Sequence[tuple[int, int]], table: int, end: int) -> bytes:
 
     *_, directory = linked(_WHOLE, 3)
     put(directory, *(page | _PRESENT | _WRITABLE | _LARGE for page in range(0, _END, _PAGE)))
-    *_, directory, low = linked(_EXACT, 4)
-    # In the first two megabytes only the system is mapped, so that a null pointer faults.
-    for page in range(_SYSTEM, _FAULT_STACK + 0x1000, 0x1000):
-        put(low + 8 * (page // 0x1000), page | _PRESENT | _WRITABLE)
-    for page, rights in pages:
+    *_, directory = linked(_EXACT, 3)
+    for page, rights in ((_SYSTEM, _WRITABLE), *pages):
         put(directory + 8 * (page // _PAGE), page | _PRESENT | _LARGE | rights)
     code, handlers = _supervisor(end)
     place = _SUPERVISOR - _SYSTEM
