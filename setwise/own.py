@@ -8,10 +8,10 @@ from typing import Any, TypeVar, overload
 from setwise.analysis import api
 from setwise.analysis.parallel import unrefused
 from setwise.codegen.ir.routine import Routine
-from setwise.codegen.own.definition import Definition
+from setwise.codegen.own.definition import Definition, DescriptionError
 from setwise.codegen.request import Request
 from setwise.codegen.targets import ALL_SETS, TARGETS
-from setwise.kernels import KernelFunction, checked, costed, counted, made, proved, timed
+from setwise.kernels import KernelFunction, checked, costed, made, proved, timed
 from setwise.shown import Table, Text
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -23,8 +23,8 @@ class Methods(ABC):
     Their arguments are the options of the command line by name.
 
     `listing`, `count`, `cost`, `kernel` and a call concern one routine. If there is one for each direction, select it
-    first, as in fill["nort"]. The other methods concern all of them. `for_` is --for. A refusal is a ValueError with a
-    one-line message.
+    first, as in fill["nort"]. The other methods concern all of them. `for_` is --for; kernel(for_="latency").count()
+    counts the variant that it selects. A refusal is a ValueError with a one-line message.
     """
 
     @property
@@ -33,9 +33,12 @@ class Methods(ABC):
         """All routines of the object."""
 
     @property
-    @abstractmethod
     def routine(self) -> Routine:
-        """The only routine; ValueError if there is one for each direction."""
+        """The only routine. Raise DescriptionError if there is one for each direction."""
+        first, *others = self.routines
+        if others:
+            raise DescriptionError(f"this function names {len(others) + 1} routines: choose one, such as {first.name}")
+        return first
 
     def kernel(
         self,
@@ -57,11 +60,8 @@ class Methods(ABC):
             kernels[key] = made(self.routine, *key)
         return kernels[key]
 
-    def _request(self, isa: str, abi: str, lanes: int | None, for_: str, cpu: str | None) -> Request:
-        return api.request(self.routine, isa, abi, lanes, for_=for_, cpu=cpu)
-
     def __call__(self, *arguments: Any, **named: Any) -> Any:
-        """Run the machine code on integers, NumPy arrays or sequences of integers, as `setwise.Function` describes."""
+        """Run the machine code on integers or NumPy arrays, as `setwise.Function` describes."""
         return self.kernel()(*arguments, **named)
 
     def listing(
@@ -72,35 +72,17 @@ class Methods(ABC):
         syntax: str = "nasm",
         *,
         endbr64: bool = False,
-        for_: str = "size",
-        cpu: str | None = None,
     ) -> Text:
         """Return the assembly source in the syntax nasm, gas, att, masm or go."""
-        return Text(api.listing(self._request(isa, abi, lanes, for_, cpu), syntax, endbr64=endbr64))
+        return Text(api.listing(Request(self.routine, isa, abi, lanes), syntax, endbr64=endbr64))
 
-    def count(
-        self,
-        isa: str = "x86-64",
-        lanes: int | None = None,
-        abi: str = "sysv",
-        *,
-        for_: str = "size",
-        cpu: str | None = None,
-    ) -> dict[str, Any]:
+    def count(self, isa: str = "x86-64", lanes: int | None = None, abi: str = "sysv") -> dict[str, Any]:
         """Return the instructions by class: a mapping with `instructions`, `moves`, `operations`, `bytes` and more."""
-        return counted(self._request(isa, abi, lanes, for_, cpu))
+        return api.counts([Request(self.routine, isa, abi, lanes)])[0]
 
-    def cost(
-        self,
-        isa: str = "x86-64",
-        lanes: int | None = None,
-        abi: str = "sysv",
-        cpu: str | None = None,
-        *,
-        for_: str = "size",
-    ) -> Table:
+    def cost(self, isa: str = "x86-64", lanes: int | None = None, abi: str = "sysv", cpu: str | None = None) -> Table:
         """Return lower bounds on the cycles: one row a processor, with `latency` and `bound` among its keys."""
-        return costed(self._request(isa, abi, lanes, for_, cpu), cpu)
+        return costed(Request(self.routine, isa, abi, lanes), cpu)
 
     def check(
         self, isa: str | None = None, abi: str | None = None, on: str | None = None, *, quick: bool = False
@@ -138,15 +120,12 @@ class Methods(ABC):
         beside: str | None = None,
         boards: int = 512,
         patience: float = 30.0,
-        *,
-        for_: str = "size",
-        cpu: str | None = None,
     ) -> Table:
         """Time the kernels on this processor in core cycles: one row a kernel and kind of call.
 
         `median` is among its keys.
         """
-        choose = partial(api.request, abi=abi, lanes=lanes, for_=for_, cpu=cpu)
+        choose = partial(Request, abi=abi, lanes=lanes)
         choices = [
             (routine, own)
             for routine in self.routines
@@ -207,11 +186,6 @@ class OneDirection(Methods):
     def routines(self) -> tuple[Routine, ...]:
         """The routine as a tuple."""
         return (self._routine,)
-
-    @property
-    def routine(self) -> Routine:
-        """The routine."""
-        return self._routine
 
     def __repr__(self) -> str:
         return f"<setwise routine {self._routine.name}>"

@@ -53,7 +53,7 @@ class Definition:
         self.name = f"{_module_of(function)}:{function.__qualname__}"
         self.__doc__, self.__module__, self.__qualname__ = function.__doc__, function.__module__, function.__qualname__
         self._isas = self._known(isas)
-        self._others: list[Callable[..., Any]] = []
+        self._functions = [function]
         self._held_to: Any = None
         self._requires: list[Written | str] = []
         self._routines: tuple[Routine, ...] = ()
@@ -69,7 +69,9 @@ class Definition:
             raise self._error(f"a routine needs a parameter: add one, annotated with {_KINDS}")
         if self._of_ray and len(self.results) > 1:
             raise self._error("a function of a Ray returns one board: write -> Board, or take a Layout")
-        self.__signature__ = self._signature()
+        taken = [inspect.Parameter(p.name, inspect.Parameter.POSITIONAL_ONLY, annotation=int) for p in self.parameters]
+        returned = int if len(self.results) == 1 else tuple[int, ...]
+        self.__signature__ = inspect.Signature(taken, return_annotation=returned)  # of a call with integers
         made_in(function.__module__).append(self)
 
     @property
@@ -110,20 +112,12 @@ class Definition:
             raise self._error(
                 "this description has other parameters than the first: use the same ones", function=function
             )
-        self._others.append(function)
+        self._functions.append(function)
         self._routines = ()
         return function
 
     def __reduce__(self) -> str:
         return self.__qualname__
-
-    @property
-    def routine(self) -> Routine:
-        """The routine. Raise DescriptionError if there are several."""
-        first, *others = self.routines
-        if others:
-            raise DescriptionError(f"{self.name} names {len(self.routines)} routines: choose one, such as {first.name}")
-        return first
 
     @property
     def routines(self) -> tuple[Routine, ...]:
@@ -199,10 +193,6 @@ class Definition:
         Routines with a scalar parameter have no vector code.
         """
         return SCALARS if any(parameter.scalar for parameter in self.parameters) else ALL_SETS
-
-    @property
-    def _functions(self) -> tuple[Callable[..., Any], ...]:
-        return (self.function, *self._others)
 
     def _described(self, function: Callable[..., Any]) -> Description:
         def describe(layout: Layout, *values: Value) -> tuple[Value, ...]:
@@ -292,11 +282,6 @@ class Definition:
         if isinstance(fields, tuple) and fields and all(name.isascii() for name in fields):
             return fields
         raise self._error("no return annotation: write -> Board, or a NamedTuple of boards for several results")
-
-    def _signature(self) -> inspect.Signature:
-        """Return the signature of a call with integers."""
-        taken = [inspect.Parameter(p.name, inspect.Parameter.POSITIONAL_ONLY, annotation=int) for p in self.parameters]
-        return inspect.Signature(taken, return_annotation=int if len(self.results) == 1 else tuple[int, ...])
 
     def _error(self, what: str, line: int = 0, function: Callable[..., Any] | None = None) -> DescriptionError:
         """Return the error for a line of the user's file; without a line, for the function's first line."""
