@@ -25,17 +25,7 @@ from typing import Literal, get_args
 from setwise.codegen.assemble import assemble
 from setwise.codegen.machine.code import Code, Instruction, Item, Label, Register, general
 from setwise.codegen.machine.convention import Convention
-from setwise.codegen.run.harness import (
-    RAX,
-    RSP,
-    SAVED_WORDS,
-    Signature,
-    move,
-    passed,
-    restore,
-    save,
-    word,
-)
+from setwise.codegen.run.harness import RAX, RSP, SAVED_WORDS, Signature, move, passed, restore, save, word
 
 Mode = Literal["chained", "independent", "mixed"]
 MODES: tuple[Mode, ...] = get_args(Mode)
