@@ -12,7 +12,8 @@ from setwise.codegen.ir.routine import Routine
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.request import Request
 from setwise.codegen.run.call import host
-from setwise.codegen.run.function import Function, Recipe, function_of, words_of
+from setwise.codegen.run.function import Function, Recipe
+from setwise.codegen.run.integers import integer
 from setwise.codegen.run.timer import MODES
 from setwise.shown import Table, Text
 
@@ -41,7 +42,7 @@ class KernelFunction(Function):
 
     def count(self) -> dict[str, Any]:
         """Return the instructions by class: a mapping with `instructions`, `moves`, `operations`, `bytes` and more."""
-        return counted(self.request)
+        return api.counts([self.request])[0]
 
     def cost(self, cpu: str | None = None) -> Table:
         """Return lower bounds on the cycles: one row a processor, with `latency` and `bound` among its keys."""
@@ -60,12 +61,6 @@ class KernelFunction(Function):
     ) -> Table:
         """Time the kernel on this processor in core cycles: one row a kind of call, with `median` among its keys."""
         return timed([self.request], mode, beside, boards, patience)
-
-
-def counted(request: Request) -> dict[str, Any]:
-    """Return the counts of a kernel."""
-    (row,) = api.counts([request])
-    return row
 
 
 def costed(request: Request, cpu: str | None) -> Table:
@@ -102,19 +97,12 @@ class CheckedFunction(KernelFunction):
         super().__init__(kernel, recipe)
         self._task = task_of(kernel)
 
-    def __call__(self, *arguments: Any, **named: Any) -> Any:
-        """Check the arguments, then run the machine code."""
-        options = self._chosen(named)
-        given = self._bound(arguments, named)
-        given = tuple(map(self._number, self._parameters, given))
-        words = [
-            each if hasattr(each, "dtype") else words_of(p, each)
-            for p, each in zip(self._parameters, given, strict=True)
-        ]
-        for required, kept in self._kept(words):
+    def _require(self, given: Sequence[Any]) -> None:
+        """Raise ValueError for a requirement that the arguments violate."""
+        pairs = zip(self._parameters, given, strict=True)
+        for required, kept in self._kept([each if hasattr(each, "dtype") else integer(p, each) for p, each in pairs]):
             if not kept:
                 raise ValueError(f"{self.kernel.name} requires {required}: this call violates it")
-        return super().__call__(*given, **options)
 
     def _kept(self, words: Sequence[Any]) -> Iterator[tuple[str, bool]]:
         """Yield each requirement, and whether all boards meet it."""
@@ -143,7 +131,7 @@ def made(
     if for_ != "size":
         best = api.request(routine, isa, abi or host().name, lanes, for_=for_, cpu=cpu)
         isa, variant = best.isa, best.variant
-    return function_of(CheckedFunction if checked else KernelFunction, routine, isa, abi, lanes, variant)
+    return (CheckedFunction if checked else KernelFunction).of(routine, isa, abi, lanes, variant)
 
 
 def kernel(

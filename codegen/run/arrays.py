@@ -5,11 +5,8 @@ lock during long calls. This module requires NumPy.
 """
 
 import ctypes
-import os
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from itertools import combinations
-from operator import index
 from typing import Any
 
 import numpy as np
@@ -17,7 +14,7 @@ from numpy.typing import NDArray
 
 from setwise.codegen.ir.routine import Parameter
 from setwise.codegen.run.executable import Executable
-from setwise.codegen.run.integers import in_range, result_type
+from setwise.codegen.run.integers import in_range, integer, result_type
 
 Boards = NDArray[np.uint64]
 
@@ -45,26 +42,22 @@ class Elementwise:
         counts = (1, len(parameters), len(results), _NO_IDENTITY)
         self._ufunc: np.ufunc = make(self._loops, self._kernels, self._types, *counts, self._name, None, 0)
 
-    def __call__(self, arguments: Sequence[Any], out: Any, threads: int = 1) -> Any:
+    def __call__(self, arguments: Sequence[Any], out: Any) -> Any:
         """Return the results in new arrays, or in `out`.
 
         Raises TypeError or ValueError, of one line, for invalid arguments.
         """
         operands = self._operands(arguments)
         several = len(self._results) > 1
-        if not several:
-            to: Sequence[Boards | None] = (_written("out", out),)
-        elif out is None:
-            to = (None,) * len(self._results)
-        elif isinstance(out, tuple) and len(out) == len(self._results):
-            to = tuple(map(_written, self._results, out))
-        else:
+        given = out if several and out is not None else (out,) * len(self._results)
+        if not isinstance(given, tuple) or len(given) != len(self._results):
             raise TypeError(f"out is of type {type(out).__name__}: give a tuple of {len(self._results)} arrays")
+        to = tuple(map(_written, self._results if several else ("out",), given))
         written = [each for each in to if each is not None]
         if written:
             _refuse_overlap(written)
             operands = [_apart(each, written, in_place=not several) for each in operands]
-        made = self._shared_out(operands, to, threads) if threads > 1 else self._ufunc(*operands, *to)
+        made = self._ufunc(*operands, *to)
         return self._made(*made) if several else made
 
     def _operands(self, arguments: Sequence[Any]) -> Sequence[Any]:
@@ -78,18 +71,6 @@ class Elementwise:
                 _refuse_beyond(parameter, arguments[at])
             return arguments
         return list(map(_operand, self._parameters, arguments))
-
-    def _shared_out(self, operands: Sequence[Any], to: Sequence[Boards | None], threads: int) -> Any:
-        """Run the ufunc on parts of the first axis in threads, at most one for each processor; return its results."""
-        shape = np.broadcast_shapes(*(np.shape(each) for each in (*operands, *to) if each is not None))
-        results = [np.empty(shape, np.uint64) if each is None else each for each in to]
-        if not shape or any(each.shape != shape for each in results):
-            return self._ufunc(*operands, *to)  # nothing to divide, or results that NumPy refuses
-        parts = max(1, min(threads, os.cpu_count() or 1, shape[0]))
-        whole = [*(np.broadcast_to(each, shape) for each in operands), *results]
-        with ThreadPoolExecutor(parts) as pool:
-            list(pool.map(self._ufunc, *(np.array_split(each, parts) for each in whole)))
-        return results if len(results) > 1 else results[0]
 
 
 def _refuse_overlap(written: Sequence[Boards]) -> None:
@@ -131,7 +112,7 @@ def _operand(parameter: Parameter, argument: Any) -> Any:
     ValueError for numbers out of range.
     """
     if not isinstance(argument, np.ndarray):
-        return _number(parameter, argument)
+        return np.uint64(integer(parameter, argument))
     _refuse_other(parameter.name, argument)
     _refuse_beyond(parameter, argument)
     return argument
@@ -141,15 +122,6 @@ def _refuse_beyond(parameter: Parameter, array: Boards) -> None:
     """Raise ValueError if a number is out of the parameter's range."""
     if parameter.below and array.size:
         in_range(parameter, int(array.max()))
-
-
-def _number(parameter: Parameter, argument: Any) -> np.uint64:
-    try:
-        return np.uint64(in_range(parameter, index(argument)))
-    except TypeError:
-        name, kind = parameter.name, type(argument).__name__
-        message = f"{name} is of type {kind}, not an array as the others: give np.array(..., np.uint64)"
-        raise TypeError(message) from None
 
 
 def _refuse_other(name: str, array: NDArray[Any]) -> None:

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from setwise.codegen.assemble import assemble
 from setwise.codegen.ir.routine import Routine
 from setwise.codegen.kernel import Kernel
-from setwise.codegen.machine.code import Code
 from setwise.codegen.machine.convention import SYSV, WIN64, Convention
 from setwise.codegen.machine.processors import BASELINE
 from setwise.codegen.run import cpu
@@ -52,10 +51,10 @@ def is_batch(routine: Routine) -> bool:
     return bool(routine.contract.elements)
 
 
-def refuse_unrunnable(code: Code, target: Target | None) -> None:
-    """Raise NotRunnable if this processor lacks a feature that code for `target` needs, or is not x86-64."""
-    if lacking := missing(target) if target else () if runnable() else ("x86-64",):
-        raise NotRunnable(f"this processor cannot run {code.name}: it lacks {', '.join(lacking)}")
+def refuse_unrunnable(kernel: Kernel) -> None:
+    """Raise NotRunnable if this processor lacks a feature that the kernel needs, or is not x86-64."""
+    if lacking := missing(kernel.target):
+        raise NotRunnable(f"this processor cannot run {kernel.name}: it lacks {', '.join(lacking)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,31 +68,21 @@ class Violation:
 def signature_of(kernel: Kernel) -> Signature:
     """Return the signature of a kernel: a column for each input, and as many result words for each case as results."""
     vex = "avx" in kernel.target.features
-    return signature(kernel.routine.contract, kernel.convention, cases_a_call(kernel), vex)
+    lanes = kernel.layout.lanes if kernel.layout.batched and not is_batch(kernel.routine) else 1
+    return signature(kernel.routine.contract, kernel.convention, lanes, vex)
 
 
 class Runner:
-    """A kernel's code in executable memory, with the driver that calls it for each case.
+    """Code in executable memory, with the driver that calls it for each case.
 
-    `image` replaces the code's bytes; the last `data` of them are data. There is one context, so only one thread at a
-    time may use a runner. Raises NotRunnable if the processor lacks a feature of `target`.
+    The last `data` bytes of `image` are data. There is one context, so only one thread at a time may use a runner.
+    Raises NotRunnable if the processor is not x86-64.
     """
 
-    def __init__(
-        self,
-        code: Code,
-        signature: Signature,
-        target: Target | None = None,
-        image: bytes | None = None,
-        data: int = 0,
-    ) -> None:
-        refuse_unrunnable(code, target)
+    def __init__(self, image: bytes, data: int, signature: Signature) -> None:
         self._signature = signature
         self._context = (_U64 * CONTEXT_WORDS)(*initial_context())
         drive = driver(signature, ctypes.addressof(self._context), host())
-        if image is None:
-            assembled = assemble(code)
-            image, data = assembled.image, len(assembled.data)
         self._kernel = Executable(image, data)
         self._driver = Executable(assemble(drive).image)
         self._drive = self._driver.function(_U64, (_U64, ctypes.POINTER(_U64), _U64, _U64))
@@ -132,11 +121,10 @@ class Runner:
 def runner(kernel: Kernel, image: bytes | None = None, data: int = 0) -> Runner:
     """Return the runner of a kernel, or of other bytes `image` with its contract and convention.
 
-    The last `data` bytes of that image are data.
+    The last `data` bytes of that image are data. Raises NotRunnable if the processor lacks a feature of the kernel.
     """
-    return Runner(kernel.code, signature_of(kernel), kernel.target, image, data)
-
-
-def cases_a_call(kernel: Kernel) -> int:
-    """Return the number of cases in one call: the number of lanes if lanes are boards, else 1."""
-    return kernel.layout.lanes if kernel.layout.batched and not is_batch(kernel.routine) else 1
+    refuse_unrunnable(kernel)
+    if image is None:
+        assembled = assemble(kernel.code)
+        image, data = assembled.image, len(assembled.data)
+    return Runner(image, data, signature_of(kernel))

@@ -56,20 +56,20 @@ class Executable:
             self.close()
             raise
 
-    def address(self, offset: int = 0) -> int:
-        """Return the address of the byte at `offset`. Raises ValueError if the memory is freed."""
+    def address(self) -> int:
+        """Return the address of the first byte. Raises ValueError if the memory is freed."""
         if not self._free.alive:
             raise ValueError("the executable is closed")
-        return self._address + offset
+        return self._address
 
-    def function(self, result: Any, arguments: Sequence[Any] = (), offset: int = 0) -> Callable[..., Any]:
-        """Return the code at `offset` as a ctypes function in this platform's C calling convention.
+    def function(self, result: Any, arguments: Sequence[Any] = ()) -> Callable[..., Any]:
+        """Return the code as a ctypes function in this platform's C calling convention.
 
         `result` and `arguments` are ctypes types; a `result` of None means void. A call releases the interpreter's
         lock. The function keeps the memory alive, but `close` frees it nevertheless; do not call the function after
         that.
         """
-        function = ctypes.CFUNCTYPE(result, *arguments)(self.address(offset))
+        function = ctypes.CFUNCTYPE(result, *arguments)(self.address())
         function.__dict__["executable"] = self
         return function
 

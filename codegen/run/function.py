@@ -8,8 +8,7 @@ from contextlib import suppress
 from functools import lru_cache
 from inspect import Parameter as Argument
 from inspect import Signature
-from operator import index
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from setwise.codegen.assemble import assemble
 from setwise.codegen.catalogue import find
@@ -21,7 +20,7 @@ from setwise.codegen.numbering import named_number
 from setwise.codegen.regalloc.machine import OutOfRegisters
 from setwise.codegen.run.call import best_isa, host, is_batch, refuse_unrunnable, signature_of
 from setwise.codegen.run.executable import Executable
-from setwise.codegen.run.integers import in_range, single_call
+from setwise.codegen.run.integers import integer, single_call
 from setwise.codegen.run.loop import inner_loop
 from setwise.codegen.targets import VECTORS
 from setwise.codegen.variants import variant_named
@@ -29,7 +28,6 @@ from setwise.codegen.variants import variant_named
 if TYPE_CHECKING:
     from setwise.codegen.run.arrays import Elementwise
 
-F = TypeVar("F", bound="Function")
 LATELY = 256
 """The size of the cache of functions, which serves repeated requests and pickles."""
 
@@ -40,7 +38,7 @@ Recipe = tuple[str, str | None, str | None, int | None, str]
 
 
 class Function:
-    """A kernel that is called with integers, with NumPy arrays of uint64, or with sequences of integers.
+    """A kernel that is called with integers or with NumPy arrays of uint64.
 
     Arguments are positional or named; any object with `__index__` is an integer. Boards are integers from 0 to 2**64 -
     1, a1 = bit 0, h8 = bit 63 unless help() of the function says otherwise. A square or a direction may be given by
@@ -48,8 +46,7 @@ class Function:
 
     Arrays broadcast against each other and against integers, and give new arrays, or those in `out`. `out` may be an
     input; it is a tuple if the routine has several results. Contiguous arrays are processed in vectors if lanes can be
-    boards. `threads` divide long arrays along the first axis. Other Python threads run meanwhile and must not access
-    the arrays. Sequences of n give a list of n results.
+    boards. Other Python threads run meanwhile and must not access the arrays.
 
     Raises TypeError for a wrong number or type of arguments, and ValueError for a number out of range, each in one
     line. Other requirements of the routine, listed by help() of the function, are not checked; a call that violates
@@ -60,7 +57,7 @@ class Function:
     it is loaded: for the best instruction set there, unless one was requested.
 
     >>> import numpy as np
-    >>> north = function(find("kogge-stone.attacks.nort"))
+    >>> north = Function.of(find("kogge-stone.attacks.nort"))
     >>> hex(north(sliders=1 << 48, empty=0))
     '0x100000000000000'
     >>> rooks = np.array([1, 1 << 48], np.uint64)
@@ -74,7 +71,7 @@ class Function:
     """The sentence of the docstring on the checking of requirements."""
 
     def __init__(self, kernel: Kernel, recipe: Recipe | None = None) -> None:
-        refuse_unrunnable(kernel.code, kernel.target)
+        refuse_unrunnable(kernel)
         self.kernel = kernel
         self.recipe = recipe or (kernel.name, kernel.target.name, kernel.convention.name, kernel.layout.lanes, "")
         contract = kernel.routine.contract
@@ -84,42 +81,55 @@ class Function:
         self._loop, self._code = in_memory(kernel)
         self._single_call = single_call(len(self._parameters), contract.results, self._loop, self._code)
         self._on_arrays: Elementwise | None = None  # made when there are arrays
-        usual = {"out": None, "threads": 1}
-        self._options = {name: default for name, default in usual.items() if name not in self._names}
-        self.__signature__ = _signature(self._names, self._options)
+        taken = [Argument(name, Argument.POSITIONAL_OR_KEYWORD) for name in self._names]
+        out = [] if "out" in self._names else [Argument("out", Argument.KEYWORD_ONLY, default=None)]
+        self.__signature__ = Signature([*taken, *out])
         self.__name__ = kernel.name
         self.__doc__ = _docstring(kernel, self._names, self.checks)
 
+    @classmethod
+    def of(
+        cls,
+        routine: Routine,
+        isa: str | None = None,
+        abi: str | None = None,
+        lanes: int | None = None,
+        variant: str = "",
+    ) -> Self:
+        """Return the routine as a function, by default for the best instruction set and the convention here.
+
+        `variant` is a name of `codegen.variants`, for a given instruction set.
+        """
+        recipe = routine.name, isa, abi, lanes, variant
+        hashable = cast(Any, cls)  # mypy does not treat a class as hashable
+        return cast(Self, _function(hashable, routine, isa or best_isa(routine), abi or host().name, lanes, recipe))
+
+    @classmethod
+    def _named(cls, name: str, *request: Any) -> Self:
+        """Return the function of the routine of that name, for a pickle. Raises ValueError if there is none."""
+        return cls.of(find(name), *request)
+
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         """Run the machine code; the class describes the arguments."""
-        options = self._chosen(named) if named else {}
-        out, threads = options.get("out"), _threads(options.get("threads", 1))
+        out = None if "out" in self._names else named.pop("out", None)
         given = self._bound(arguments, named) if named or len(arguments) != len(self._names) else arguments
         if self._nameable and str in map(type, given):
             given = tuple(map(self._number, self._parameters, given))
+        self._require(given)
         if out is not None or _any_array(given):
             if self._on_arrays is None:
                 self._on_arrays = self._for_arrays()
-            return self._on_arrays(given, out, threads)
-        columns = list(map(words_of, self._parameters, given))
-        lengths = {len(words) for words in columns if not isinstance(words, int)}
-        if not lengths:
-            return self._single_call(columns)
-        if len(lengths) > 1:
-            raise ValueError(f"{self.kernel.name} takes sequences of one length, not of {sorted(lengths)}")
-        (number,) = lengths
-        rows = zip(*([words] * number if isinstance(words, int) else words for words in columns), strict=True)
-        return list(map(self._single_call, rows))
+            return self._on_arrays(given, out)
+        return self._single_call(list(map(integer, self._parameters, given)))
+
+    def _require(self, given: Sequence[Any]) -> None:
+        """Check the routine's requirements; here nothing is checked."""
 
     def _number(self, parameter: Parameter, argument: Any) -> Any:
         """Return the number of a named square or direction; other arguments are returned unchanged."""
         if not isinstance(argument, str) or parameter.kind not in _NAMEABLE:
             return argument
         return named_number(parameter.kind, argument, self.kernel.routine.contract.numbering)
-
-    def _chosen(self, named: dict[str, Any]) -> dict[str, Any]:
-        """Remove the options from the named arguments, and return them."""
-        return {name: named.pop(name) for name in self._options if name in named}
 
     def _bound(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> tuple[Any, ...]:
         """Return the arguments in the parameters' order."""
@@ -149,7 +159,7 @@ class Function:
         return Elementwise(routine.name, self._parameters, routine.contract.results, loop, code)
 
     def __reduce__(self) -> tuple[Callable[..., Function], tuple[object, ...]]:
-        return named, (*self.recipe, type(self))
+        return self._named, self.recipe
 
     def __repr__(self) -> str:
         takes, required = ", ".join(self._names), "; ".join(self.kernel.routine.contract.required)
@@ -157,34 +167,10 @@ class Function:
         return f"<setwise kernel {self.kernel.name}({takes}) for {where}{required and f', requires {required}'}>"
 
 
-def function(
-    routine: Routine, isa: str | None = None, abi: str | None = None, lanes: int | None = None, variant: str = ""
-) -> Function:
-    """Return the routine as a function, by default for the best instruction set here, in this platform's convention.
-
-    `variant` is a name of `codegen.variants`, for a given instruction set.
-    """
-    return function_of(Function, routine, isa, abi, lanes, variant)
-
-
-def function_of(
-    kind: type[F], routine: Routine, isa: str | None, abi: str | None, lanes: int | None, variant: str
-) -> F:
-    """Return the result of `function` as an instance of the class `kind`."""
-    recipe = routine.name, isa, abi, lanes, variant
-    hashable = cast(Any, kind)  # mypy does not treat a class as hashable
-    return cast(F, _function(hashable, routine, isa or best_isa(routine), abi or host().name, lanes, recipe))
-
-
 @lru_cache(LATELY)
 def _function(kind: Any, routine: Routine, isa: str, abi: str, lanes: int | None, recipe: Recipe) -> Function:
     made: Function = kind(variant_named(recipe[-1], routine, isa, abi, lanes), recipe)
     return made
-
-
-def named(name: str, isa: str | None, abi: str | None, lanes: int | None, variant: str, kind: type[F]) -> F:
-    """Return the function of the routine of that name, for a pickle. Raises ValueError if there is none."""
-    return function_of(kind, find(name), isa, abi, lanes, variant)
 
 
 def in_memory(kernel: Kernel) -> tuple[Executable, Executable]:
@@ -194,45 +180,11 @@ def in_memory(kernel: Kernel) -> tuple[Executable, Executable]:
     return Executable(assemble(loop).image), Executable(assembled.image, len(assembled.data))
 
 
-def _signature(names: Sequence[str], options: Mapping[str, Any]) -> Signature:
-    """Return the call signature for `inspect`; options are keyword-only."""
-    by_name = [Argument(name, Argument.KEYWORD_ONLY, default=usual) for name, usual in options.items()]
-    return Signature([*(Argument(name, Argument.POSITIONAL_OR_KEYWORD) for name in names), *by_name])
-
-
 def _any_array(arguments: Sequence[Any]) -> bool:
     numpy = sys.modules.get("numpy")  # loaded, if an argument is an array
     if numpy is None:
         return False
     return numpy.ndarray in map(type, arguments) or any(isinstance(each, numpy.ndarray) for each in arguments)
-
-
-def _threads(number: Any) -> int:
-    try:
-        threads = index(number)
-    except TypeError:
-        raise TypeError(f"threads is of type {type(number).__name__}: give an integer") from None
-    if threads < 1:
-        raise ValueError(f"threads is {threads}: it must be 1 or more")
-    return threads
-
-
-def words_of(parameter: Parameter, argument: Any) -> int | list[int]:
-    """Return an integer, or the integers of a sequence.
-
-    Raises TypeError for other types, and ValueError for an integer out of range.
-    """
-    try:
-        return in_range(parameter, index(argument))
-    except TypeError:
-        pass
-    sized = hasattr(argument, "__getitem__") and hasattr(argument, "__len__")
-    if sized and not isinstance(argument, Mapping | str | bytes | bytearray):
-        try:
-            return [in_range(parameter, index(each)) for each in argument]
-        except TypeError as error:
-            raise TypeError(f"{parameter.name} contains an item that is not an integer: {error}") from None
-    raise TypeError(f"{parameter.name} is of type {type(argument).__name__}: give an integer, or a sequence of them")
 
 
 def _docstring(kernel: Kernel, takes: Sequence[str], checks: str) -> str:

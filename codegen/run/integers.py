@@ -5,6 +5,7 @@ import ctypes
 from array import array
 from collections.abc import Callable, Sequence
 from functools import cache
+from operator import index
 from typing import Any
 
 from setwise.codegen.ir.routine import Parameter
@@ -32,6 +33,15 @@ def single_call(
         return made(*found) if room[1:] else found[0]
 
     return call
+
+
+def integer(parameter: Parameter, argument: Any) -> int:
+    """Return an integer argument. Raises TypeError for other types, and ValueError if it is out of range."""
+    try:
+        return in_range(parameter, index(argument))
+    except TypeError:
+        kind = type(argument).__name__
+        raise TypeError(f"{parameter.name} is of type {kind}: give an integer, or np.array(..., np.uint64)") from None
 
 
 def in_range(parameter: Parameter, number: int) -> int:

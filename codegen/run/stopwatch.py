@@ -94,14 +94,6 @@ class Stopwatch:
                 ordered += column[first::apart]
             words[word :: self._in_set] = memoryview(ordered)
 
-    def results(self, number: int) -> tuple[int, ...]:
-        """Return the first words of the last call's result, or of the memory at its address for results."""
-        return tuple(self._context[timer.RESULTS : timer.RESULTS + number])
-
-    def array(self, number: int) -> tuple[int, ...]:
-        """Return the words of an array; the array for the result is the last one."""
-        return tuple(self._arrays[number])
-
     def close(self) -> None:
         """Free the executable memory."""
         self._code.close()

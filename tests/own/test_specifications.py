@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
+import numpy as np
 import pytest
 
 import setwise
@@ -279,8 +280,9 @@ def test_several_results_by_their_names(isa: str) -> None:
 @pytest.mark.parametrize("isa", ["sse2", "avx2"])
 def test_several_results_of_several_boards_are_taken_apart(isa: str) -> None:
     given = [0x1100 << at for at in range(7)]
-    both = pair.kernel(isa)(given, setwise.ALL)
-    assert both == [((board & ~setwise.FILE_A) << 7, (board & ~setwise.FILE_H) << 9) for board in given]
+    both = pair.kernel(isa)(np.array(given, np.uint64), setwise.ALL)
+    assert both.left.tolist() == [(board & ~setwise.FILE_A) << 7 for board in given]
+    assert both.right.tolist() == [(board & ~setwise.FILE_H) << 9 for board in given]
 
 
 def test_the_shortest_of_several_descriptions_is_taken() -> None:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from setwise.analysis.run.inputs import Cases, make_cases
 from setwise.codegen.catalogue import catalogue, find
 from setwise.codegen.run.call import is_batch, missing
-from setwise.codegen.run.function import Function, function
+from setwise.codegen.run.function import Function
 from setwise.codegen.targets import TARGETS
 
 Boards = NDArray[np.uint64]
@@ -48,7 +48,7 @@ def at_byte(words: Boards, offset: int) -> tuple[Boards, Boards, Boards]:
 
 @cache
 def kernel(name: str, isa: str, lanes: int) -> Function:
-    return function(find(name), isa, lanes=lanes)
+    return Function.of(find(name), isa, lanes=lanes)
 
 
 @cache

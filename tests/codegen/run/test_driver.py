@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
 
+from setwise.codegen.assemble import assemble
+from setwise.codegen.catalogue import find
+from setwise.codegen.lower import lower
 from setwise.codegen.machine.code import Code, Instruction, Memory, Operand, Register, general, vector
 from setwise.codegen.machine.convention import CONVENTIONS, SYSV, WIKI, WIN64, Convention
-from setwise.codegen.run import cpu
-from setwise.codegen.run.call import Runner
+from setwise.codegen.run import call, cpu
+from setwise.codegen.run.call import Runner, missing
 from setwise.codegen.run.driver import driver
 from setwise.codegen.run.executable import NotRunnable, runnable
 from setwise.codegen.run.harness import GENERAL, ArgumentSlot, Signature
@@ -28,8 +30,8 @@ def instruction(mnemonic: str, *operands: Operand) -> Instruction:
     return Instruction(mnemonic, operands)
 
 
-def code(*instructions: Instruction) -> Code:
-    return Code("test", instructions)
+def runner(signature: Signature, *instructions: Instruction) -> Runner:
+    return Runner(assemble(Code("test", instructions)).image, 0, signature)
 
 
 def array(words: Sequence[int]) -> ctypes.Array[U64]:
@@ -46,9 +48,9 @@ def run(
     arguments = [GENERAL] * len(columns) if passed is None else passed
     number = len(columns[0]) // arguments[0].words
     arrays, results = [array(column) for column in columns], array([0xDEAD] * number)
-    with Runner(code(*body), Signature(convention, tuple(arguments))) as runner:
+    with runner(Signature(convention, tuple(arguments)), *body) as running:
         addresses = [ctypes.addressof(one) for one in arrays]
-        violation = runner.run(addresses, ctypes.addressof(results), number)
+        violation = running.run(addresses, ctypes.addressof(results), number)
     return list(results), (violation.case, violation.breaches) if violation else None
 
 
@@ -191,20 +193,20 @@ def test_the_first_bad_case_is_told_and_the_rest_not_run() -> None:
 def test_a_runner_is_fine_again_after_a_violation() -> None:
     columns, results = array([0, 5]), array([0, 0])
     body = [instruction("mov", RAX, general("rdi")), instruction("add", RBX, RAX), RET]
-    with Runner(code(*body), Signature(SYSV, (GENERAL,))) as runner:
+    with runner(Signature(SYSV, (GENERAL,)), *body) as running:
         start, out = ctypes.addressof(columns), ctypes.addressof(results)
-        assert runner.run([start + 8], out, 1) is not None
-        assert runner.run([start], out, 1) is None
+        assert running.run([start + 8], out, 1) is not None
+        assert running.run([start], out, 1) is None
         with pytest.raises(ValueError, match="2 columns for 1 arguments"):
-            runner.run([start, start], out, 1)
+            running.run([start, start], out, 1)
 
 
 @runs
 def test_an_address_goes_along_its_column() -> None:
     column, results = array([10, 20, 30, 40]), array([0] * 2)
     body = [instruction("mov", RAX, Memory(64, general("rdi"), displacement=8)), RET]
-    with Runner(code(*body), Signature(SYSV, (ArgumentSlot("address", 2),))) as runner:
-        assert runner.run([ctypes.addressof(column)], ctypes.addressof(results), 2) is None
+    with runner(Signature(SYSV, (ArgumentSlot("address", 2),)), *body) as running:
+        assert running.run([ctypes.addressof(column)], ctypes.addressof(results), 2) is None
     assert list(results) == [20, 40]
 
 
@@ -219,8 +221,8 @@ def test_a_kernel_may_take_the_whole_column(convention: Convention) -> None:
         RET,
     ]
     column, results = array([10, 20, 30]), array([0, 0, 0])
-    with Runner(code(*body), Signature(convention, (ArgumentSlot("address"), GENERAL), whole=True)) as runner:
-        assert runner.run([ctypes.addressof(column)], ctypes.addressof(results), 3) is None
+    with runner(Signature(convention, (ArgumentSlot("address"), GENERAL), whole=True), *body) as running:
+        assert running.run([ctypes.addressof(column)], ctypes.addressof(results), 3) is None
     assert list(results) == [3 * 256 + 10, 0, 0]
 
 
@@ -233,12 +235,12 @@ def test_vectors_go_in_and_come_out(words: int) -> None:
     left, right = list(range(100, 100 + 3 * words)), list(range(7, 7 + 3 * words))
     columns, results = [array(left), array(right)], array([0] * 3 * words)
     passed = ArgumentSlot("vector", words)
-    made = code(Instruction(xor, tuple(operands)), RET)
-    with Runner(made, Signature(SYSV, (passed, passed), passed, words, vex=words > 2)) as runner:
+    signature = Signature(SYSV, (passed, passed), passed, words, vex=words > 2)
+    with runner(signature, Instruction(xor, tuple(operands)), RET) as running:
         addresses = [ctypes.addressof(column) for column in columns]
-        assert runner.run(addresses, ctypes.addressof(results), 3 * words) is None
+        assert running.run(addresses, ctypes.addressof(results), 3 * words) is None
         with pytest.raises(ValueError, match=f"7 cases are no multiple of {words} lanes"):
-            runner.run(addresses, ctypes.addressof(results), 7)
+            running.run(addresses, ctypes.addressof(results), 7)
     assert list(results) == [a ^ b for a, b in zip(left, right, strict=True)]
 
 
@@ -261,11 +263,8 @@ def test_the_driver_saves_what_its_host_wants_saved(kernel: Convention, at_home:
 
 
 def test_missing_features_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    from setwise.codegen.run.call import missing
-    from setwise.codegen.targets import TARGETS
-
     monkeypatch.setattr(cpu, "features", frozenset)
-    target = TARGETS["bmi2"]
-    assert missing(target) == (("bmi1", "bmi2", "popcnt") if runnable() else ("x86-64",))
+    kernel = lower(find("dumb7.attacks.sout"), "bmi2")
+    assert missing(kernel.target) == (("bmi1", "bmi2", "popcnt") if runnable() else ("x86-64",))
     with pytest.raises(NotRunnable, match="lacks"):
-        Runner(replace(code(RET), name="kernel"), Signature(SYSV, ()), target)
+        call.runner(kernel)

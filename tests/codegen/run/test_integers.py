@@ -55,8 +55,8 @@ def test_whatever_has_an_index_is_an_integer() -> None:
     for sliders in (chess.SquareSet([42]), Four(), np.uint64(4 << 40), np.int64(4 << 40)):
         assert south(sliders, empty) == south(sliders, chess.SquareSet(empty)) == south(index(sliders), empty)
     assert south(True, 0) == south(1, 0)
-    for wrong in (1.0, "1", b"1", None, 1j, {1}, {1: 1}):
-        with pytest.raises(TypeError, match=r"^sliders is of type \w+: give an integer, or a sequence of them$"):
+    for wrong in (1.0, "1", b"1", None, 1j, {1}, [1]):
+        with pytest.raises(TypeError, match=r"^sliders is of type \w+: give an integer, or np.array"):
             south(wrong, 0)
 
 
@@ -64,7 +64,7 @@ def test_arguments_go_by_name() -> None:
     union = made("sliders.union")
     assert union(occupied=5, rooks=1, bishops=4) == union(1, occupied=5, bishops=4) == union(1, 4, 5)
     refusals: tuple[tuple[Callable[[], object], str], ...] = (
-        (lambda: union(1, 4, squares=5), "takes no squares: it takes rooks, bishops, occupied, out, threads"),
+        (lambda: union(1, 4, squares=5), "takes no squares: it takes rooks, bishops, occupied, out"),
         (lambda: union(1, 4, bishops=5), "takes one bishops, not one by its place and one by its name"),
         (lambda: union(1, occupied=5), r"takes 3 arguments \(rooks, bishops, occupied\), not 2"),
         (lambda: union(1, 4, 5, 6), "takes 3 arguments .*, not 4"),
@@ -77,7 +77,7 @@ def test_arguments_go_by_name() -> None:
 
 def test_the_signature_is_true() -> None:
     union = made("sliders.union")
-    assert str(inspect.signature(union)) == "(rooks, bishops, occupied, *, out=None, threads=1)"
+    assert str(inspect.signature(union)) == "(rooks, bishops, occupied, *, out=None)"
     assert inspect.signature(union).bind(1, occupied=2, bishops=3).args == (1, 3, 2)
 
     @setwise.routine
@@ -86,9 +86,9 @@ def test_the_signature_is_true() -> None:
         return out | others
 
     run = united.kernel()
-    assert str(inspect.signature(run)) == "(out, others, *, threads=1)"
+    assert str(inspect.signature(run)) == "(out, others)"
     assert run(out=1, others=2) == run(1, others=2) == 3
-    assert run(np.ones(2, np.uint64), others=6, threads=2).tolist() == [7, 7]
+    assert run(np.ones(2, np.uint64), others=6).tolist() == [7, 7]
 
 
 def test_several_results_have_names_and_travel() -> None:
@@ -116,7 +116,7 @@ def conventional() -> list[Any]:
 def test_every_convention_gives_what_the_watched_kernel_gives(name: str, isa: str, abi: str) -> None:
     kernel = lower(find(name), isa, abi)
     run, n = Function(kernel), 8
-    boards = np.random.default_rng(5).integers(0, ALL, (len(run.__signature__.parameters) - 2, n), np.uint64)
+    boards = np.random.default_rng(5).integers(0, ALL, (len(run.__signature__.parameters) - 1, n), np.uint64)
     for parameter, row in zip(kernel.routine.contract.parameters, boards, strict=False):
         row %= np.uint64(parameter.below or ALL)
     expected = np.zeros((n, len(kernel.routine.contract.results)), np.uint64)
@@ -124,7 +124,6 @@ def test_every_convention_gives_what_the_watched_kernel_gives(name: str, isa: st
         assert watched.run([row.ctypes.data for row in boards], expected.ctypes.data, n) is None
     for case, results in zip(boards.T.tolist(), expected.tolist(), strict=True):
         assert run(*case) == (tuple(results) if len(results) > 1 else results[0])
-    assert run(*boards.tolist()) == [run(*case) for case in boards.T.tolist()]
 
 
 @pytest.mark.parametrize("platform", [SYSV, WIN64], ids=lambda convention: str(convention.name))
@@ -146,7 +145,7 @@ def loop_of(kernel: Kernel, platform: Convention, operands: Any) -> Any:
     loop = inner_loop(signature_of(kernel), len(kernel.routine.contract.results), platform)
     with (
         Executable(assembled.image, len(assembled.data)) as code,
-        Runner(loop, Signature(platform, (GENERAL,) * 4, None)) as watched,
+        Runner(assemble(loop).image, 0, Signature(platform, (GENERAL,) * 4, None)) as watched,
     ):
         pointers = (_U64 * len(operands))(*(each.ctypes.data for each in operands))
         steps = (_U64 * len(operands))(*(each.strides[0] for each in operands))

@@ -16,10 +16,10 @@ from setwise.codegen.machine.convention import SYSV, WIN64
 from setwise.codegen.run import cpu
 from setwise.codegen.run.call import host
 from setwise.codegen.run.executable import runnable
-from setwise.codegen.run.function import function
+from setwise.codegen.run.function import Function
 from setwise.codegen.run.harness import GENERAL, ArgumentSlot, Signature
 from setwise.codegen.run.stopwatch import ArgumentSets, Stopwatch
-from setwise.codegen.run.timer import CALLS, Calls, timer
+from setwise.codegen.run.timer import CALLS, RESULTS, Calls, timer
 
 runs = pytest.mark.skipif(not runnable(), reason="x86-64 code does not run here")
 ALL = (1 << 64) - 1
@@ -41,7 +41,7 @@ def last(
     """The first words of the last result of a trial of so many rounds."""
     stopwatch = loop(image, signature, calls, words)
     stopwatch.run(rounds, 1)
-    return stopwatch.results(number)
+    return tuple(stopwatch._context[RESULTS : RESULTS + number])
 
 
 def warming(rounds: int) -> int:
@@ -96,7 +96,7 @@ def test_each_run_takes_all_sets_in_another_order() -> None:
 @pytest.mark.parametrize("rounds", [1, 5])
 def test_a_result_is_the_next_argument(rounds: int) -> None:
     add, x, y = find("bytewise.add"), 0x0102_0304_0506_0708, 0x1122_3344_5566_7788
-    python = function(add, "x86-64")
+    python = Function.of(add, "x86-64")
     expected = x
     for _ in range(rounds * CALLS):
         expected = python(expected, y)
@@ -184,8 +184,8 @@ def test_arrays_come_with_room_for_the_result_and_their_length() -> None:
     made = timer(assemble(kernel.code).image, signature, Calls("independent", in_round=1), host())
     stopwatch = Stopwatch(made, ArgumentSets(arrays=(rooks, empty)))
     stopwatch.run(1, 1)
-    north = function(find("kogge-stone.attacks.nort"), "x86-64")
-    assert list(stopwatch.array(2)) == [north(rook, free) for rook, free in zip(rooks, empty, strict=True)]
+    north = Function.of(find("kogge-stone.attacks.nort"), "x86-64")
+    assert list(stopwatch._arrays[2]) == [north(rook, free) for rook, free in zip(rooks, empty, strict=True)]
 
 
 @pytest.mark.parametrize(
