@@ -96,18 +96,14 @@ def run_by_turns(
     """
     waiting = clocks = [_Clock(job) for job in jobs]
     end = time.monotonic() + patience + _USUAL * len(jobs)
-    try:
-        with QuietCore(row) as core:
-            while waiting:
-                for clock in waiting:
-                    if core.look():
-                        for other in clocks:
-                            other.blocks.clear()
-                    clock.run(core.row)
-                waiting = [clock for clock in clocks if clock.kept < wanted and time.monotonic() < end]
-    finally:
-        for clock in clocks:
-            clock.close()
+    with QuietCore(row) as core:
+        while waiting:
+            for clock in waiting:
+                if core.look():
+                    for other in clocks:
+                        other.blocks.clear()
+                clock.run(core.row)
+            waiting = [clock for clock in clocks if clock.kept < wanted and time.monotonic() < end]
     return [clock.blocks for clock in clocks]
 
 
@@ -129,9 +125,6 @@ class _Clock:
     def run(self, row: float) -> None:
         records = self._stopwatch.run(self._rounds, _WARMING + _BLOCK)[_WARMING:]
         self.blocks.append(trials.block_of(records, self._units, row))
-
-    def close(self) -> None:
-        self._stopwatch.close()
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,11 +104,7 @@ def quietest(seen: Mapping[int, Sequence[float]], known: float) -> tuple[int, fl
 
 def rows_here() -> list[float]:
     """Return the cycles of rows of additions on this processor; infinite if the two chains of a trial disagree."""
-    stopwatch = Stopwatch(_loop(), ArgumentSets((0,)))
-    try:
-        records = stopwatch.run(1, _TRIALS)
-    finally:
-        stopwatch.close()
+    records = Stopwatch(_loop(), ArgumentSets((0,))).run(1, _TRIALS)
     return [inf if (cycles := row_of(record)) is None else cycles for record in records]
 
 

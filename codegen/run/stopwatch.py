@@ -94,10 +94,6 @@ class Stopwatch:
                 ordered += column[first::apart]
             words[word :: self._in_set] = memoryview(ordered)
 
-    def close(self) -> None:
-        """Free the executable memory."""
-        self._code.close()
-
 
 def _aligned(words: Sequence[int], place: int = 0) -> ctypes.Array[ctypes.c_uint64]:
     """Return a copy of the words that begins at the offset `place` of a page."""

@@ -44,8 +44,6 @@ class Clock:
     def kept(self) -> int:
         return len(self.blocks)
 
-    def close(self) -> None: ...
-
 
 JOBS: Any = (None, None)
 

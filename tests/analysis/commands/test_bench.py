@@ -42,7 +42,6 @@ class Core:
 
     def __init__(self, loop: Timer, given: ArgumentSets) -> None:
         self.asked: list[tuple[int, int]] = []
-        self.closed = False
         Core.made.append(self)
 
     made: ClassVar[list[Core]] = []
@@ -53,9 +52,6 @@ class Core:
         wide = WIDE_ROWS * (2 if next(Core.busy, False) else 1)
         cold = Record(CHAIN_ADDS, wide, 0, 99 * 16 * rounds, 2 * wide, CHAIN_ADDS, 0)  # a run's beginning
         return [cold, cold] + [Record(CHAIN_ADDS, wide, 0, 10 * 16 * rounds, wide, CHAIN_ADDS, 0)] * (trials - 2)
-
-    def close(self) -> None:
-        self.closed = True
 
 
 @pytest.fixture
@@ -69,7 +65,6 @@ def core(monkeypatch: pytest.MonkeyPatch) -> type[Core]:
 def test_blocks_are_run_until_enough_are_kept(core: type[Core]) -> None:
     (blocks,) = run_by_turns([job()], patience=60)
     assert blocks == [TrialBlock(32, 32, 10.0)] * measure.WANTED
-    assert core.made[0].closed
     # A trial is as long as it should be, whatever a call takes: shorter than what comes between two ticks of a clock.
     rounds = {rounds for rounds, _ in core.made[0].asked[2:]}
     assert len(rounds) == 1
@@ -90,7 +85,6 @@ def test_patience_has_an_end(core: type[Core]) -> None:
     (blocks,) = run_by_turns([job()], patience=0)
     assert blocks
     assert all(block.cycles is None for block in blocks)
-    assert core.made[0].closed
 
 
 def test_jobs_take_turns(core: type[Core]) -> None:
