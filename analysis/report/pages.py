@@ -28,11 +28,11 @@ _GRAPHS = {  # pictures of dependence graphs, each of some kernels side by side
 }
 NEEDS = (  # the rows of the first table: a purpose, and the request of the kernel
     ("all squares that **one side's sliders** attack", "sliders.union", "sse2", ""),
-    ("", "sliders.union", "avx2", ""),
-    ("... if calls wait for each other", "sliders.union", "avx2", "rooks-apart"),
-    ("", "sliders.union", "avx512", ""),
-    ("... without 512-bit registers", "sliders.union", "avx512", "4-lanes"),
-    ("", "sliders.union", "gfni", ""),
+    ("... with AVX2", "sliders.union", "avx2", ""),
+    ("... with AVX2, if calls wait for each other", "sliders.union", "avx2", "rooks-apart"),
+    ("... with AVX-512", "sliders.union", "avx512", ""),
+    ("... with AVX-512 in 256-bit registers", "sliders.union", "avx512", "4-lanes"),
+    ("... with AVX-512, GFNI and VBMI", "sliders.union", "gfni", ""),
     ("the same with **knights, king and pawns**", "side.union.white", "avx2", ""),
     ("**rooks' and bishops' attacks** apart", "sliders.pair", "avx2", ""),
     ("**one direction**, one board a call", "push.attacks.sout", "bmi2", ""),

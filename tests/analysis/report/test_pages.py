@@ -122,8 +122,7 @@ def test_each_row_of_the_first_table_is_made_from_its_request() -> None:
 
 def test_a_variant_has_a_row_if_it_takes_fewer_cycles() -> None:
     rows = first_table()
-    for (_, usual, cells), (need, request, others) in pairwise(rows):
-        assert need.startswith("...") == bool(request.variant)
+    for (_, usual, cells), (_, request, others) in pairwise(rows):
         if request.variant:
             assert (request.routine, request.isa, usual.variant) == (usual.routine, usual.isa, "")
             pairs = zip(cells[1:], others[1:], strict=True)
