@@ -40,7 +40,7 @@ NEEDS = (  # the rows of the first table: a purpose, and the request of the kern
     ("one side's sliders, **arrays**; figures a board", "sliders.union.batch", "avx2", ""),
     ("... in long arrays", "sliders.union.batch", "avx2", "by-ranks"),
 )
-_WHICH = ("You need", "`setwise export` ...", "instructions", "latency, cycles", "throughput, cycles a call")
+_WHICH = ("You need", "`setwise listing` ...", "instructions", "latency, cycles", "throughput, cycles a call")
 _CYCLES = ("latency, at least", "latency, measured", "throughput, at least", "throughput, measured")
 _FORMS = (
     *("dumb7.attacks", "kogge-stone.attacks", "push.attacks", "subtraction.attacks", "subtraction.attacks-cleared"),
@@ -81,7 +81,7 @@ def _graph(name: str, isa: str) -> DependencePicture:
 
 
 def _row(name: str, isa: str, variant: str = "") -> tuple[str, str, str, str]:
-    """Return the arguments that request a kernel, its instructions, and its bounds on latency and throughput."""
+    """Return a command's arguments for a kernel, its instructions, and its bounds on latency and throughput."""
     kernel = figures_of(name, isa, variant=variant)
     command = f"`{name} --isa {isa}{variant and f' --variant {variant}'}`"
     latency, throughput = kernel.bounds[MODEL.name]
