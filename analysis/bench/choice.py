@@ -175,8 +175,8 @@ def boards_of(part: CostedPart, contract: Contract) -> float:
     """Return the number of boards that an iteration over arrays computes; 1 for a call."""
     if not contract.elements:
         return 1.0
-    stores = (i.memory for i in part.stream if i.stores and i.memory is not None)
-    words = sum(memory.bits // 64 for memory in stores if memory.index is not None)  # spills have no index
+    indexed = (i.memory for i in part.stream if i.stores and i.memory and i.memory.index)  # spills have no index
+    words = sum(memory.bits // 64 for memory in indexed)
     return max(1, words) / len(contract.results)
 
 

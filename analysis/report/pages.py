@@ -80,12 +80,11 @@ def _graph(name: str, isa: str) -> DependencePicture:
     return graph(f"{name}, {_with_lanes(isa, kernel.layout.lanes)}", binary_of(kernel), task_of(kernel), MODEL)
 
 
-def _row(name: str, isa: str, variant: str = "") -> tuple[str, str, str, str]:
+def _row(name: str, isa: str, variant: str = "") -> tuple[str, ...]:
     """Return a command's arguments for a kernel, its instructions, and its bounds on latency and throughput."""
     kernel = figures_of(name, isa, variant=variant)
     command = f"`{name} --isa {isa}{variant and f' --variant {variant}'}`"
-    latency, throughput = kernel.bounds[MODEL.name]
-    return command, figure(kernel.length), figure(latency), figure(throughput)
+    return command, figure(kernel.length), *map(figure, kernel.bounds[MODEL.name])
 
 
 def _titled(kernel: KernelFigures) -> tuple[str, str]:
@@ -101,12 +100,11 @@ def _verdict(figures: Figures) -> str:
     """Return the comparison of dumb7 with Kogge-Stone: the number of wins, and ranges of figures."""
     lines, less = [], []
     for scope, ways in (("one direction", [way.name for way in DIR8]), ("all eight", ["queen"])):
-        groups: dict[tuple[str, int], list[tuple[KernelFigures, KernelFigures]]] = {}
-        for isa, way in product(ISAS, ways):
-            for kernel in figures.of(isa, f"dumb7.attacks.{way}")[::-1]:
-                if rival := figures.get((f"kogge-stone.attacks.{way}", isa, kernel.lanes)):
-                    groups.setdefault((isa, kernel.lanes), []).append((kernel, rival))
-        for (isa, lanes), pairs in groups.items():
+        for isa, lanes in product(ISAS, (1, 2, 4, 8)):
+            found = ([figures.get((f"{each}.attacks.{way}", isa, lanes)) for each in FAMILIES] for way in ways)
+            pairs = [(left, right) for left, right in found if left and right]
+            if not pairs:
+                continue
             both = [(left.bounds[on], right.bounds[on]) for left, right in pairs for on in left.bounds]
             cycles = [[(left[at] or 0, right[at] or 0) for left, right in both] for at in (0, 1)]
             each_of = [[(left.length, right.length) for left, right in pairs], *cycles]
