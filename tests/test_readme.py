@@ -199,6 +199,16 @@ def test_the_instructions_of_a_whole_side() -> None:
     assert rows == list(zip((isa for isa, _ in kernels), ours, theirs, strict=True))
 
 
+def test_the_operations_of_kernels_beside_lower_bounds() -> None:
+    """All instructions but moves, in the table of docs/proofs.md."""
+    page = (ROOT / "docs" / "proofs.md").read_text("utf-8")
+    rows = re.findall(r"\| (\d+) \| (\d+) \(`([a-z.]+)`( with AVX2)?\) \|$", page, re.MULTILINE)
+    assert len(rows) == 4
+    for least, operations, name, vectors in rows:
+        counts = count(binary_of(lower(find(name), "avx2" if vectors else "x86-64")))
+        assert int(least) <= int(operations) == counts.instructions - counts.moves
+
+
 LINK = re.compile(r"\]\(([^)#]*)(?:#([^)]*))?\)")
 
 
