@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 from setwise.analysis.bench.here import processor_named
 from setwise.analysis.code.binary import binary_of
-from setwise.analysis.cost.part import part_of
+from setwise.analysis.cost.part import CostedPart, part_of
 from setwise.analysis.cost.processors import PROCESSORS, Processor, UnknownCost
 from setwise.analysis.parallel import unrefused
 from setwise.codegen.catalogue import find
-from setwise.codegen.ir.routine import Routine
+from setwise.codegen.ir.routine import Contract, Routine
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.machine.processors import lacking
 from setwise.codegen.request import Request
@@ -150,17 +150,22 @@ def score(kernel: Kernel, objective: str, on: Processor | None) -> float:
     the score is the mean over all processors that have the instructions. Raises UnknownCost if the processor lacks one.
     """
     part, contract = part_of(binary_of(kernel)), kernel.routine.contract
-    by_latency, boards = objective == "latency" and not contract.elements, 1.0
-    if contract.elements:  # results are stored by an index, spills without one
-        stores = (i.memory for i in part.stream if i.stores and i.memory is not None)
-        words = sum(memory.bits // 64 for memory in stores if memory.index is not None)
-        boards = max(1, words) / len(contract.results)
+    by_latency, boards = objective == "latency" and not contract.elements, boards_of(part, contract)
     scores = []
     for processor in (on,) if on else PROCESSORS:
         with suppress(*() if on else (UnknownCost,)):
             cost = part.cost(processor)
             scores.append((cost.bound + (2 * cost.latency if by_latency else 0.3 * cost.issue)) / boards)
     return sum(scores) / len(scores)
+
+
+def boards_of(part: CostedPart, contract: Contract) -> float:
+    """Return the number of boards that an iteration over arrays computes; 1 for a call."""
+    if not contract.elements:
+        return 1.0
+    indexed = (i.memory for i in part.stream if i.stores and i.memory and i.memory.index)  # spills have no index
+    words = sum(memory.bits // 64 for memory in indexed)
+    return max(1, words) / len(contract.results)
 
 
 def figures(kernel: Kernel, on: Processor) -> tuple[float, float]:

@@ -11,6 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace as altered
 
 from setwise.analysis import api
+from setwise.analysis.bench.choice import boards_of
 from setwise.analysis.bench.compilers import FOR_SCALE, Compiler, compile_all
 from setwise.analysis.bench.here import machine, processor_here, today
 from setwise.analysis.bench.trials import METHOD, Timing
@@ -44,7 +45,7 @@ class KernelFigures:
     isa: str
     lanes: int
     arrays: bool
-    boards: int
+    boards: float
     counts: Counts
     digest: str
     bounds: Mapping[str, Bound]
@@ -85,12 +86,12 @@ def keys() -> list[Key]:
     return [(of.name, isa, n) for of, isa in pairs for n in widths(of, TARGETS[isa])[: 1 if of.batched else None]]
 
 
-def figures_of(name: str, isa: str, lanes: int | None = None) -> KernelFigures:
-    """Return the figures of one kernel."""
-    request = api.request(name, isa, lanes=lanes)
+def figures_of(name: str, isa: str, lanes: int | None = None, variant: str = "") -> KernelFigures:
+    """Return the figures of one kernel, all from one request."""
+    request = api.request(name, isa, lanes=lanes, variant=variant)
     (costed,) = api.costs([request])
     kernel, binary, arrays = request.kernel, binary_of(request.kernel), bool(request.routine.contract.elements)
-    boards = kernel.layout.lanes if arrays and request.routine.batched else 1
+    boards = boards_of(costed.part, request.routine.contract)
     bounds = {
         on.name: (None if arrays else round(cost.latency, 3), round(cost.bound / boards, 3))
         for on, cost in costed.costs
@@ -133,11 +134,6 @@ class Measurements(Struct, frozen=True, forbid_unknown_fields=True):
     sessions: list[Session] = []
     compilers: dict[str, str] = {}  # versions by name
     shortest: dict[str, dict[str, dict[str, tuple[int, str]]]] = {}
-
-    def cycles(self, key: Key, processor: str) -> Cycles | None:
-        """Return the measured cycles of a kernel on a processor from the first session that has them, or None."""
-        rows = (row for session in self.sessions if session.processor == processor for row in session.cycles)
-        return next((row for row in rows if row[:3] == key), None)
 
     def of(self, figures: Figures) -> Measurements:
         """Return the measurements without rows whose digest is not that of the current kernel."""

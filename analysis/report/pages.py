@@ -11,7 +11,7 @@ from setwise.analysis.pictures.boards import slow_motion
 from setwise.analysis.pictures.dependence_graph import DependencePicture, dependences, graph
 from setwise.analysis.pictures.network import prefix_network
 from setwise.analysis.pictures.slow_motion import EMPTY, SLIDERS, fill
-from setwise.analysis.report.figures import Figures, KernelFigures, Measurements
+from setwise.analysis.report.figures import Figures, KernelFigures, Measurements, figures_of
 from setwise.analysis.spec.contracts import task_of
 from setwise.codegen.board import DIR8, DIRECTION_SETS, DIRECTIONS
 from setwise.codegen.catalogue import catalogue, find
@@ -20,20 +20,27 @@ from setwise.codegen.targets import TARGETS
 
 ISAS = tuple(TARGETS)
 FAMILIES = ("dumb7", "kogge-stone")
-WHOLE = processor("zen5")  # on which the kernels of the first table are measured
+MODEL = processor("zen4")  # of the first table and of the dependence graphs
 _GRAPHS = {  # pictures of dependence graphs, each of some kernels side by side
     "pictures/dependencies.svg": (("dumb7.attacks.sout", "x86-64"), ("kogge-stone.attacks.sout", "x86-64")),
     "pictures/dependencies-push.svg": (("push.attacks.sout", "x86-64"), ("push.attacks.sout", "bmi2")),
     "pictures/dependencies-union.svg": (("sliders.union", "avx512"),),
 }
-NEEDS = (  # a purpose, the routine for it, instruction sets
-    ("all squares that **one side's sliders** attack", "sliders.union", ISAS[::-1]),
-    ("the same with its **knights, king and pawns**", "side.union.white", ("avx2", "bmi2")),
-    ("**one direction**, one board a call", "push.attacks.sout", ("bmi2",)),
-    ("one direction, four boards a call", "push.attacks.sout", ("avx2",)),
-    ("east alone, by an addition", "push.attacks.east", ("x86-64",)),
-    ("one side's sliders, **arrays**; figures a board", "sliders.union.batch", ("avx2",)),
+NEEDS = (  # the rows of the first table: a purpose, and the request of the kernel
+    ("all squares that **one side's sliders** attack", "sliders.union", "sse2", ""),
+    ("... with AVX2", "sliders.union", "avx2", ""),
+    ("... with AVX2, if calls wait for each other", "sliders.union", "avx2", "rooks-apart"),
+    ("... with AVX-512", "sliders.union", "avx512", ""),
+    ("... with AVX-512 in 256-bit registers", "sliders.union", "avx512", "4-lanes"),
+    ("... with AVX-512, GFNI and VBMI", "sliders.union", "gfni", ""),
+    ("the same with **knights, king and pawns**", "side.union.white", "avx2", ""),
+    ("**rooks' and bishops' attacks** apart", "sliders.pair", "avx2", ""),
+    ("**one direction**, one board a call", "push.attacks.sout", "bmi2", ""),
+    ("one direction, four boards a call", "push.attacks.sout", "avx2", ""),
+    ("one side's sliders, **arrays**; figures a board", "sliders.union.batch", "avx2", ""),
+    ("... in long arrays", "sliders.union.batch", "avx2", "by-ranks"),
 )
+_WHICH = ("You need", "`setwise listing` ...", "instructions", "latency, cycles", "throughput, cycles a call")
 _CYCLES = ("latency, at least", "latency, measured", "throughput, at least", "throughput, measured")
 _FORMS = (
     *("dumb7.attacks", "kogge-stone.attacks", "push.attacks", "subtraction.attacks", "subtraction.attacks-cleared"),
@@ -48,14 +55,14 @@ def pages(figures: Figures, recorded: Measurements) -> dict[str, str]:
     """Return every page and picture by its path."""
     fresh = recorded.of(figures)
     floods = [fill(find(f"{family}.occluded.sout"), (SLIDERS, EMPTY)) for family in FAMILIES]
-    drawn = {name: dependences([*starmap(_graph, kernels)], WHOLE) for name, kernels in _GRAPHS.items()}
+    drawn = {name: dependences([*starmap(_graph, kernels)], MODEL) for name, kernels in _GRAPHS.items()}
     return {
         "README.md": page(
             "README.md",
-            whole=f"{WHOLE.title} (`--cpu {WHOLE.name}`)",
-            dates=" and ".join(sorted({each.date for each in fresh.sessions if each.processor == WHOLE.name})),
-            which=_which(figures, fresh),
-            processors=", ".join(on.title.replace(", ", " / ") for on in PROCESSORS),
+            on=f"{MODEL.title} (`--cpu {MODEL.name}`)",
+            which=table(_WHICH, ((need, *_row(*request)) for need, *request in NEEDS)),
+            fills=[_row(f"{family}.attacks.sout", "x86-64") for family in FAMILIES],
+            union={isa: _row("sliders.union", isa) for isa in ISAS},
             verdict=_verdict(figures),
         ),
         "comparison.md": _comparison(figures),
@@ -70,24 +77,14 @@ def pages(figures: Figures, recorded: Measurements) -> dict[str, str]:
 
 def _graph(name: str, isa: str) -> DependencePicture:
     kernel = lower(find(name), isa, "sysv")
-    return graph(f"{name}, {_with_lanes(isa, kernel.layout.lanes)}", binary_of(kernel), task_of(kernel), WHOLE)
+    return graph(f"{name}, {_with_lanes(isa, kernel.layout.lanes)}", binary_of(kernel), task_of(kernel), MODEL)
 
 
-def _which(figures: Figures, recorded: Measurements) -> str:
-    lines = []
-    for words, name, isas in NEEDS:
-        for kernel in filter(None, (figures.usual(isa, name) for isa in isas)):
-            cells = words if kernel.isa == isas[0] else "", f"`{name} --isa {kernel.isa}`", figure(kernel.length)
-            lines.append((*cells, *_cycles(kernel, recorded, WHOLE.name)))
-    return table(("You need", "Kernel", "instructions", *_CYCLES), lines)
-
-
-def _cycles(kernel: KernelFigures, recorded: Measurements, on: str) -> tuple[str, str, str, str]:
-    """Return a kernel's latency and throughput on a processor, each as a lower bound and as measured."""
-    latency, throughput = kernel.bounds.get(on, (None, None))
-    cycles = recorded.cycles((kernel.name, kernel.isa, kernel.lanes), on)
-    measured = (cycles.latency, cycles.throughput) if cycles else (None, None)
-    return figure(latency), figure(measured[0]), figure(throughput), figure(measured[1])
+def _row(name: str, isa: str, variant: str = "") -> tuple[str, ...]:
+    """Return a command's arguments for a kernel, its instructions, and its bounds on latency and throughput."""
+    kernel = figures_of(name, isa, variant=variant)
+    command = f"`{name} --isa {isa}{variant and f' --variant {variant}'}`"
+    return command, figure(kernel.length), *map(figure, kernel.bounds[MODEL.name])
 
 
 def _titled(kernel: KernelFigures) -> tuple[str, str]:
@@ -100,23 +97,23 @@ def _with_lanes(isa: str, lanes: int) -> str:
 
 
 def _verdict(figures: Figures) -> str:
-    """Return the comparison of dumb7 with Kogge-Stone: ranges over directions and processors, and counts of wins."""
-    lines = []
+    """Return the comparison of dumb7 with Kogge-Stone: the number of wins, and ranges of figures."""
+    lines, less = [], []
     for scope, ways in (("one direction", [way.name for way in DIR8]), ("all eight", ["queen"])):
-        groups: dict[tuple[str, int], list[tuple[KernelFigures, KernelFigures]]] = {}
-        for isa, way in product(ISAS, ways):
-            for kernel in figures.of(isa, f"dumb7.attacks.{way}")[::-1]:
-                if rival := figures.get((f"kogge-stone.attacks.{way}", isa, kernel.lanes)):
-                    groups.setdefault((isa, kernel.lanes), []).append((kernel, rival))
-        for (isa, lanes), pairs in groups.items():
+        for isa, lanes in product(ISAS, (1, 2, 4, 8)):
+            found = ([figures.get((f"{each}.attacks.{way}", isa, lanes)) for each in FAMILIES] for way in ways)
+            pairs = [(left, right) for left, right in found if left and right]
+            if not pairs:
+                continue
             both = [(left.bounds[on], right.bounds[on]) for left, right in pairs for on in left.bounds]
             cycles = [[(left[at] or 0, right[at] or 0) for left, right in both] for at in (0, 1)]
             each_of = [[(left.length, right.length) for left, right in pairs], *cycles]
             cells = [f"{span(side[0] for side in each)} : {span(side[1] for side in each)}" for each in each_of]
-            less = [f"{sum(right < left for left, right in each)} of {len(each)}" for each in cycles]
-            lines.append((_with_lanes(isa, lanes), scope, *cells, *less))
-    head = ("", "", "instructions, dumb7 : Kogge-Stone", "latency", "throughput", "latency less", "throughput less")
-    return table(head, lines)
+            less += [right < left for each in each_of for left, right in each]
+            lines.append((f"{_with_lanes(isa, lanes)}, {scope}", *cells))
+    head = "", "instructions", "latency, cycles", "throughput, cycles a call"
+    wins = f"Kogge-Stone has the lower figure in {sum(less)} of {len(less)} comparisons."
+    return f"{wins}\n\n{table(head, lines, left=1)}"
 
 
 def _comparison(figures: Figures) -> str:
@@ -170,9 +167,8 @@ def _totals(figures: Figures, names: Sequence[str]) -> str:
     return table(("Routine", *columns), zip((f"`{name}`" for name in names), *columns.values(), strict=True), left=1)
 
 
-Pair = tuple[
-    KernelFigures, tuple[int, str, str]
-]  # ours; length, kind of source and compiler of the compilers' shortest
+Pair = tuple[KernelFigures, tuple[int, str, str]]
+"""Our kernel; length, kind of source and compiler of the compilers' shortest code."""
 
 
 def _compilers(figures: Figures, recorded: Measurements) -> str:
@@ -221,10 +217,13 @@ def _measurements(figures: Figures, recorded: Measurements) -> str:
     """Return a section for each session: measured cycles beside lower bounds."""
     sections = []
     for session in recorded.sessions:
-        lines, here = [], Measurements([session])
-        for kernel in (figures[row[:3]] for row in session.cycles):
+        lines = []
+        for row in session.cycles:
+            kernel = figures[row[:3]]
             counts = figure(kernel.length), "-" if kernel.arrays else kernel.counts.moves
-            lines.append((*_titled(kernel), *counts, *_cycles(kernel, here, session.processor)))
+            latency, throughput = kernel.bounds.get(session.processor, (None, None))
+            cycles = latency, row.latency, throughput, row.throughput
+            lines.append((*_titled(kernel), *counts, *map(figure, cycles)))
         title = f"## {processor(session.processor).title}, {session.date}\n\n{session.machine}. {session.method}"
         sections.append(f"{title}\n\n{table(('Routine', '', 'instructions', 'moves', *_CYCLES), lines)}")
     return page("measurements.md", sessions="\n\n".join(sections))

@@ -63,11 +63,7 @@ def test_a_damaged_file_is_one_line(tmp_path: Path, content: bytes) -> None:
 def test_rows_of_other_bytes_are_left_out() -> None:
     assert RECORDED.of(FIGURES) == RECORDED
     changed = Figures({KEY: replace(KERNEL, digest="0" * 16)})
-    kept = RECORDED.of(changed)
-    assert kept.sessions[0].cycles == []
-    assert kept.cycles(KEY, "zen4") is None
-    assert RECORDED.cycles(KEY, "zen4") == RECORDED.sessions[0].cycles[0]
-    assert RECORDED.cycles(KEY, "zen5") is None
+    assert RECORDED.of(changed).sessions[0].cycles == []
 
 
 def test_of_a_compiler_s_code_the_shortest_counts(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,199 @@
+"""Every number and comparison in README, docs and the first report: the request that makes it, or its test.
+
+tests/test_readme.py runs the blocks of commands and Python. In the rest of a page each number, and each word that
+compares, is part of a statement of this file, of a table that has a test, or of a section that names its source.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from setwise.analysis import api
+from setwise.analysis.pictures.slow_motion import EMPTY, SLIDERS, fill
+from setwise.analysis.report.pages import figure
+from setwise.analysis.run.inputs import RANDOM_BOARDS
+from setwise.codegen.board import ALL, NOEA, SOUT, square
+from setwise.codegen.catalogue import find
+from setwise.codegen.ir.values import constant
+from setwise.codegen.targets import TARGETS
+from tests import seeds
+from tests.test_readme import assert_there
+
+ROOT = Path(__file__).parents[1]
+GENERATED = {"docs/commands.md": "tests/golden/test_commands.py", "docs/formats.md": "tests/golden/test_formats.py"}
+PATHS = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "reports" / "README.md")
+PAGES = [page for path in PATHS if (page := path.relative_to(ROOT).as_posix()) not in GENERATED]
+WORDS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight"]
+FIGURE = re.compile(
+    r"(?<![\w*^.])\d+(?:[.,]\d+)*"
+    r"|\b(?:than|fewer|faster|fastest|slower|slowest|less|the lower|half|a third|a quarter|a tenth)\b"
+    rf"|\b(?:{'|'.join(WORDS[2:])}|nine|ten|hundred|thousand)(?= (?:more |fewer |dependent |instruction )?"
+    r"(?:instructions?|moves?|operations?|cycles?|steps|registers|bytes|sets|variants)\b)"
+)
+"""Numbers, words that compare two figures, and numbers in words before a unit."""
+OUTSIDE = re.compile(
+    r"x86-64|AVX-512|SHA-256|SMT-LIB 2|Zen \d|(?<=-)O\d|\bbug \d+|\b20\d\d\b|Rust \(1\.63|all else 1\.63"
+    r"|\b(?:Python|CMake|Bochs|gcc|clang|rustc) \d[\d.]*"
+    r"|\b[a-h][1-8](?: = (?:bit )?\d+)?|(?<![\w.])[+-]\d\b|bit 0|\b(?:2, )?4,? or 8\b|\b\d+[ -]bits?\b|2\^128"
+    r"|lower bounds?|more than once|[Ee]xit status (?:of each )?(?:is )?\d|modulo \d+"
+)
+"""Names, versions and years of the outside; squares, lanes and widths; words of definitions."""
+SOURCED = {("docs/design.md", "The laboratory"), ("docs/proofs.md", "How few operations there can be")}
+"""Sections that name a commit and its date: it has the code that made their figures."""
+PAGE_TESTS = "pytest tests/analysis/report/test_pages.py"
+WINS = f"{PAGE_TESTS}::test_kogge_stone_has_all_the_lower_figures"
+COMPILED = "pytest tests/codegen/export/sources/test_proved.py"
+EXAMPLES = "pytest tests/examples/test_own_routines.py::test_the_page_says_so"
+TABLES = {
+    ("README.md", "instruction set"): "pytest tests/test_readme.py::test_the_instructions_of_a_whole_side",
+    ("docs/engine-authors.md", "routine"): "pytest tests/codegen/fills/test_sides.py",
+    ("docs/engine-authors.md", "`sliders.union`"): COMPILED,
+    ("docs/own-routines.md", "instruction set"): EXAMPLES,
+    ("docs/own-routines.md", "file"): EXAMPLES,
+    ("docs/literature.md", "page"): "pytest tests/codegen/test_literature.py::test_docs_show_it",
+    ("reports/README.md", "You need"): f"{PAGE_TESTS}::test_each_row_of_the_first_table_is_made_from_its_request",
+    ("reports/README.md", ""): "setwise report --check",
+}
+"""Tables by page and first heading, each with the command that checks it."""
+
+
+@cache
+def of(name: str, isa: str = "x86-64", executed: tuple[int, ...] = ()) -> dict[str, Any]:
+    """Return the counts and the bounds on Zen 4 of a request's kernel, or of the instructions that a call executes."""
+    request = api.request(name, isa)
+    (costed,) = api.costs([request], "zen4", (lambda _: executed) if executed else None)
+    return {**api.counts([request])[0], **costed.rows[0]}
+
+
+def pairs(*columns: str, isa: str = "x86-64", form: str = "attacks.sout") -> list[Any]:
+    """Return figures of dumb7 and of Kogge-Stone."""
+    return [of(f"{family}.{form}", isa)[column] for column in columns for family in ("dumb7", "kogge-stone")]
+
+
+queen = partial(pairs, form="attacks.queen")
+
+
+def steps() -> list[str]:
+    """Return the steps of the fills in slow motion."""
+    fills = (find(f"{family}.occluded.sout") for family in ("dumb7", "kogge-stone"))
+    return [WORDS[len(fill(each, (SLIDERS, EMPTY)).cycles)] for each in fills]
+
+
+EAST = ("subtraction.attacks-cleared.east", "push.attacks.east", "kogge-stone.attacks.east")
+ON_E4 = "exploding.bishop", "x86-64", (square("e4"), ALL)
+SHOWN, DEPARTURES = (f"pytest tests/{each}" for each in ("test_readme.py", "codegen/fills/test_departures.py"))
+STATEMENTS: dict[str, dict[str, str | Callable[[], list[Any]]]] = {
+    "README.md": {
+        "in {} steps and in {}": steps,
+        "for {} instruction sets": lambda: [WORDS[len(TARGETS)]],
+    },
+    "docs/engine-authors.md": {
+        "not always the fastest": f"{PAGE_TESTS}::test_a_variant_has_a_row_if_it_takes_fewer_cycles",
+        "take {} instructions more than those of its sliders": lambda: [
+            of("side.union.white", "avx512")["instructions"] - of("sliders.union", "avx512")["instructions"]
+        ],
+        "a few instructions longer than setwise's bytes": COMPILED,
+    },
+    "docs/fills.md": {
+        "n is 1 to 7": "pytest tests/codegen/ir/test_refusals.py",
+        "A shift by 64 or more gives {}": lambda: [(constant(1) << 64).number],
+    },
+    "docs/proofs.md": {
+        "a fill of seven cycles": DEPARTURES,
+        "{} random boards": lambda: [f"{RANDOM_BOARDS:,}"],
+    },
+    "docs/literature.md": {
+        "southward at least {} cycles. Kogge-Stone": lambda: pairs("latency")[:1],
+        "doubles the reach with each of three steps: at least {} cycles. Its": lambda: pairs("latency")[1:],
+        "{} moves hardly count": lambda: [WORDS[of("kogge-stone.attacks.sout")["moves"]]],
+        "{} dependent steps of a shift and an and": lambda: [WORDS[of("dumb7.attacks.sout")["operations"] // 3]],
+        "with each instruction set, it has fewer instructions and lower bounds": WINS,
+        "| {} and {} operations, {} and {} instructions": lambda: pairs("operations", "instructions"),
+        "| {} and {} moves, {} and {} registers; {} and {} cycles a call": lambda: pairs("moves", "registers", "bound"),
+        "BMI2: {} and {} moves; {} and {} cycles a call": lambda: pairs("moves", "bound", isa="bmi2"),
+        "AVX-512: {} and {} instructions, {} and {} cycles.": lambda: queen("instructions", "latency", isa="avx512"),
+        "x86-64: {} and {} instructions, {} and {} cycles a call": lambda: queen("instructions", "bound"),
+        "fewer instructions there, Kogge-Stone the lower latency | {} and {} instructions, {} and {} cycles": lambda: (
+            pairs("instructions", "latency", form="attacks.any")
+        ),
+        "a fixed direction takes {} and {}": lambda: pairs("latency"),
+        "his code {} instructions and {} cycles, the addition (`) {} and {}, Kogge-Stone {} and {} |": lambda: [
+            of(name, "sse2")[column] for name in EAST for column in ("instructions", "latency")
+        ],
+        "of an empty board: {} cycles, {} cycles a call; Kogge-Stone for any bishops: {} and {} |": lambda: [
+            code[column] for code in (of(*ON_E4), of("kogge-stone.attacks.bishop")) for column in ("latency", "bound")
+        ],
+        "to the right by {}, and ` a shift to the left by {}": lambda: [-SOUT.shift, NOEA.shift],
+        "does two operations of a fill": SHOWN,
+        "the fill of seven cycles": DEPARTURES,
+        "For a bishop 7, 8 and 9 mean no, one and two explosions; for a rook 9, 10 and 11 do": DEPARTURES,
+    },
+    "reports/README.md": {
+        "of {} dependent steps, at": lambda: [WORDS[of("dumb7.attacks.sout")["operations"] // 3]],
+        "least {} cycles, and Kogge-Stone of three, at least {}": lambda: pairs("latency"),
+        "{} cycles a call, AVX-512 {} in fewer instructions, and SSE2, which every x86-64 processor has, {}": lambda: [
+            figure(of("sliders.union", isa)["bound"]) for isa in ("avx2", "avx512", "sse2")
+        ],
+        "Kogge-Stone has the lower figure in {} of {} comparisons": WINS,
+        "in {} steps and in {}": steps,
+        "A chain of {} steps beside a network of {}": steps,
+    },
+}
+"""Statements by page: the text, and its figures from requests or the test that holds it."""
+
+
+def pattern(statement: str) -> str:
+    return re.escape(statement).replace(r"\{\}", r"[\w.,]*\w")
+
+
+def prose(page: str) -> str:
+    """The page without blocks, tables and sections that are checked elsewhere, code and targets of links."""
+    text = (ROOT / page).read_text("utf-8")
+    text = re.sub(r"^```.*?^```|^    [^\n]*$|<!--.*?-->", "", text, flags=re.MULTILINE | re.DOTALL)
+    for _, title in (each for each in SOURCED if each[0] == page):
+        section = re.search(rf"^## {title}\n.*?(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
+        assert section, title
+        assert re.search(r"commit [0-9a-f]{7} \([^)]*\b20\d\d-\d\d-\d\d\)", section[0]), title
+        text = text.replace(section[0], "")
+    for _, head in (each for each in TABLES if each[0] == page):
+        text, number = re.subn(rf"^\| ?{re.escape(head)} ?\|.*\n(\|.*\n)+", "", text, flags=re.MULTILINE)
+        assert number, head
+    return " ".join(re.sub(r"\]\([^)]*\)", "]", re.sub(r"`[^`]*`", "`", text)).split())
+
+
+def test_commands_that_hold_tables_and_statements_are_there() -> None:
+    held = [each for of_page in STATEMENTS.values() for each in of_page.values() if isinstance(each, str)]
+    for command in {*TABLES.values(), *held, *(f"pytest {test}" for test in GENERATED.values())}:
+        assert_there(command)
+
+
+@pytest.mark.parametrize(("page", "text"), [(page, text) for page, held in STATEMENTS.items() for text in held])
+def test_a_statement_has_the_figures_of_its_requests(page: str, text: str) -> None:
+    assert re.search(pattern(text), prose(page)), "the page says otherwise: delete the statement"
+    if not isinstance(made := STATEMENTS[page][text], str):
+        values = (f"{value:.3g}" if isinstance(value, float) else value for value in made())
+        assert text.format(*values) in prose(page)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_has_no_other_figures(page: str) -> None:
+    text = prose(page)
+    for statement in STATEMENTS.get(page, {}):
+        text = re.sub(pattern(statement), "~", text)
+    text = OUTSIDE.sub("~", re.sub('"[^"]*"', "~", text) if page == "docs/literature.md" else text)
+    found = [text[max(0, each.start() - 40) : each.end() + 40] for each in FIGURE.finditer(text)]
+    assert found == [], "give each a statement in tests/test_figures.py, or delete it"
+
+
+def test_quotations_are_the_pages() -> None:
+    text = (ROOT / "docs" / "literature.md").read_text("utf-8").partition("## Directions and names")[0]
+    printed = " ".join(re.sub("</?[a-z]+>", "", " ".join(seeds.pages().values())).split())
+    quoted = re.findall(r'"([^"]*)"', text.partition("|---|")[2])
+    assert len(quoted) == 10
+    assert [each for each in quoted if each not in printed] == []
