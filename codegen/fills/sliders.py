@@ -124,7 +124,7 @@ def gathering(left: CompassRay, right: CompassRay, gen: Value, pro: Value) -> tu
     return push.pull(left, gen, pro), push.push_of_two(right, gen, pro)
 
 
-BESIDE: Mapping[str, Form] = {"turned": turned_rooks, "gathered": along_axes(gathering)}
+BESIDE: Mapping[str, Form] = {"transposed": turned_rooks, "pext": along_axes(gathering)}
 """Forms that suit some processors, by name. They are variants, and never candidates for the shortest code."""
 
 IN_LANES: tuple[Form, ...] = (
