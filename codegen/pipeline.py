@@ -24,8 +24,7 @@
 
     spill_pass                spill where registers do not suffice
     allocate_pass             the exact search for the fewest moves
-    redundant_tests_pass      remove tests that repeat what the flags say already
-    canonical_operands_pass   bring commuting operands in the order that every assembler encodes alike
+    peephole_pass             remove tests that repeat the flags; order commuting operands alike for all assemblers
     prologue_epilogue_pass    saved registers, stack slots, return
 
 No pass decides alone which description is best, which masks lie on a path (`Masks`), or whether an optional pass helps.
@@ -46,12 +45,11 @@ from setwise.codegen.ir.routine import Routine
 from setwise.codegen.kernel import Kernel, Plan
 from setwise.codegen.machine.code import Register
 from setwise.codegen.passes.balance import balance_pass
-from setwise.codegen.passes.canonical_operands import canonical_operands_pass
 from setwise.codegen.passes.chain_shifts import chain_runs_pass, chain_shifts_pass
 from setwise.codegen.passes.code_motion import code_motion_pass
 from setwise.codegen.passes.expand import expand_pass
+from setwise.codegen.passes.peephole import peephole_pass
 from setwise.codegen.passes.prologue_epilogue import prologue_epilogue_pass
-from setwise.codegen.passes.redundant_tests import redundant_tests_pass
 from setwise.codegen.passes.schedule import estimate, latency_schedule_pass, schedule_pass
 from setwise.codegen.passes.select import join_pass, select_pass
 from setwise.codegen.passes.share_opposite_fill import share_opposite_fill_pass
@@ -80,13 +78,7 @@ ORDER: tuple[Pass, ...] = (stack_arguments_pass, code_motion_pass, schedule_pass
 REFINEMENTS: tuple[tuple[Pass, tuple[Pass, ...]], ...] = ((split_masks_pass, ORDER), (latency_schedule_pass, ()))
 """Passes that are tried on the best of all forms, each with those that follow it up to the code."""
 
-CODE: tuple[Pass, ...] = (
-    spill_pass,
-    allocate_pass,
-    redundant_tests_pass,
-    canonical_operands_pass,
-    prologue_epilogue_pass,
-)
+CODE: tuple[Pass, ...] = (spill_pass, allocate_pass, peephole_pass, prologue_epilogue_pass)
 """From a schedule to code."""
 
 MOST_FORMS = 5
