@@ -21,7 +21,6 @@ setwise.analysis.bench.choice chooses among them for a processor.
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from math import inf
 from typing import NamedTuple
 
 from setwise.codegen.board import DIR8, ROOK, SOEA, SOWE
@@ -38,9 +37,6 @@ from setwise.codegen.regalloc.machine import OutOfRegisters, TooLong
 from setwise.codegen.targets import target_named
 from setwise.codegen.targets.table import Refused, Target
 from setwise.codegen.targets.vector import SPLAT, SPLAT_RELOAD
-
-MOST_VARIANTS = 8
-"""The most variants of a kernel, `size` included."""
 
 _ROTATE, _JUMP, _PERMUTE, _BROADCAST = "rorx", "movsxd", "vpermq", "broadcast"
 _PERMUTED = 4  # lanes of a permuted pair
@@ -213,7 +209,7 @@ def _ranked(offer: VariantPlan) -> list[State]:
     """Return the forms of a plan, best first by estimated time or length."""
 
     def rank(form: State) -> tuple[float, int, int]:
-        length, depth = estimate(form, inf)
+        length, depth = estimate(form)
         return length / WIDTH + depth if offer.soonest else 0.0, length, depth
 
     return sorted([replace(state, convention=offer.plan.convention) for state in _forms(offer.plan)], key=rank)
