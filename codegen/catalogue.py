@@ -279,7 +279,7 @@ def _exploding() -> Iterator[Routine]:
         add = partial(_simple, "exploding", direction=suffix, numbering=numbering)
         for form, specification, function, parameters, of in forms:
             bounds = tuple(f"{each.name} below {each.below}" for each in parameters if each.below)
-            ways = () if of == "bishop" else (("joined", partial(function, keep=exploding.beside)),)
+            ways = () if of == "bishop" else (("reassociated", partial(function, keep=exploding.beside)),)
             yield add(form, specification, EXPLODING, function, *parameters, of=of, requires=bounds, ways=ways)
 
 

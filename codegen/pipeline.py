@@ -24,8 +24,7 @@
 
     spill_pass                spill where registers do not suffice
     allocate_pass             the exact search for the fewest moves
-    redundant_tests_pass      remove tests that repeat what the flags say already
-    canonical_operands_pass   bring commuting operands in the order that every assembler encodes alike
+    peephole_pass             remove tests that repeat the flags; order commuting operands alike for all assemblers
     prologue_epilogue_pass    saved registers, stack slots, return
 
 No pass decides alone which description is best, which masks lie on a path (`Masks`), or whether an optional pass helps.
@@ -33,10 +32,10 @@ So each such form goes as far as selection, and those with the shortest estimate
 best of them.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import chain, product
 from math import inf
 from typing import Any
@@ -46,12 +45,11 @@ from setwise.codegen.ir.routine import Routine
 from setwise.codegen.kernel import Kernel, Plan
 from setwise.codegen.machine.code import Register
 from setwise.codegen.passes.balance import balance_pass
-from setwise.codegen.passes.canonical_operands import canonical_operands_pass
 from setwise.codegen.passes.chain_shifts import chain_runs_pass, chain_shifts_pass
 from setwise.codegen.passes.code_motion import code_motion_pass
 from setwise.codegen.passes.expand import expand_pass
+from setwise.codegen.passes.peephole import peephole_pass
 from setwise.codegen.passes.prologue_epilogue import prologue_epilogue_pass
-from setwise.codegen.passes.redundant_tests import redundant_tests_pass
 from setwise.codegen.passes.schedule import estimate, latency_schedule_pass, schedule_pass
 from setwise.codegen.passes.select import join_pass, select_pass
 from setwise.codegen.passes.share_opposite_fill import share_opposite_fill_pass
@@ -59,11 +57,11 @@ from setwise.codegen.passes.simplify import simplify_pass
 from setwise.codegen.passes.spill import spill_pass
 from setwise.codegen.passes.split_masks import split_masks_pass
 from setwise.codegen.passes.stack_arguments import stack_arguments_pass
-from setwise.codegen.passes.state import Masks, Pass, SizeLimit, State
+from setwise.codegen.passes.state import Masks, Pass, State
 from setwise.codegen.passes.trace import trace_pass
 from setwise.codegen.regalloc.allocate import allocate_pass
 from setwise.codegen.regalloc.machine import OutOfRegisters, TooLong
-from setwise.codegen.targets.table import Refused, Target
+from setwise.codegen.targets.table import Target
 
 ALTERNATIVES: tuple[tuple[Pass, ...], ...] = (
     (chain_runs_pass,),
@@ -80,26 +78,13 @@ ORDER: tuple[Pass, ...] = (stack_arguments_pass, code_motion_pass, schedule_pass
 REFINEMENTS: tuple[tuple[Pass, tuple[Pass, ...]], ...] = ((split_masks_pass, ORDER), (latency_schedule_pass, ()))
 """Passes that are tried on the best of all forms, each with those that follow it up to the code."""
 
-CODE: tuple[Pass, ...] = (
-    spill_pass,
-    allocate_pass,
-    redundant_tests_pass,
-    canonical_operands_pass,
-    prologue_epilogue_pass,
-)
+CODE: tuple[Pass, ...] = (spill_pass, allocate_pass, peephole_pass, prologue_epilogue_pass)
 """From a schedule to code."""
 
 MOST_FORMS = 5
 """The most forms that go on; a sixth makes no kernel of the catalogue shorter."""
 
 CACHED = 64  # a set asks for the forms of the set that it extends; kernels of a routine are made together
-
-Limit = Callable[[State], SizeLimit]
-"""The size limit of a form's code."""
-
-
-def _unlimited(_: State) -> SizeLimit:
-    return SizeLimit()
 
 
 def size(kernel: Kernel) -> tuple[int, int, int]:
@@ -109,90 +94,42 @@ def size(kernel: Kernel) -> tuple[int, int, int]:
     return len(kernel.code.instructions), -moves, kernel.selected.depth
 
 
-def select_best(plan: Plan) -> Kernel:
-    """Return the shortest kernel of all forms and refinements.
-
-    If an instruction set adds nothing for the routine to the one that it extends, the kernel is that one's. Raises
-    OutOfRegisters if a form finds no registers.
-    """
-    target = plan.target
-    while target.extends and _adds_nothing(plan, target, target.extends):
-        target = target.extends
-    return replace(_select_best(replace(plan, target=target)), target=plan.target)
-
-
-def _adds_nothing(plan: Plan, target: Target, older: Target) -> bool:
-    """Return whether the routine has the same forms on both targets.
-
-    One form of each description tells: the others differ in masks and in the order of unions, for which both have the
-    same instructions.
-    """
-    try:
-        shapes = {state.shape for state in selected_forms(plan.routine, older, plan.layout)}
-    except Refused:
-        return False
-    some = {form.describe: form for form in _every_form(plan.routine, target, plan.layout)}
-    return all(select_pass(replace(form, target=target)).shape in shapes for form in some.values())
-
-
 @lru_cache(CACHED)
-def _select_best(plan: Plan) -> Kernel:
-    best: State | None = None
-
-    def figure(state: State) -> tuple[int, int, int]:
-        return size(state.kernel)
-
-    def limit(form: State, *, of_equals: bool = False) -> SizeLimit:
-        return size_limit(form, best.kernel, of_equals=of_equals) if best else SizeLimit()
-
-    for form in lower_forms(plan, limit):
-        best = form if best is None else min(best, form, key=figure)
-    assert best is not None
+def select_best(plan: Plan) -> Kernel:
+    """Return the shortest kernel of all forms and refinements. Raise OutOfRegisters if a form finds no registers."""
+    best = min(lower_forms(plan), key=lambda state: size(state.kernel))
     for refinement in REFINEMENTS:
-        for other in refine(refinement, best, partial(limit, of_equals=True)):
-            best = min(other, best, key=figure)
+        for other in refine(refinement, best, len(best.code.instructions)):
+            best = min(other, best, key=lambda state: size(state.kernel))
     return best.kernel
 
 
-def size_limit(form: State, best: Kernel, *, of_equals: bool) -> SizeLimit:
-    """Return the size limit of a form that is better than the best kernel so far, or as good.
-
-    With as many instructions it needs as many moves, or more if it is as deep.
-    """
-    length, moves, depth = size(best)
-    behind = form.selected.depth - depth - of_equals
-    return SizeLimit(length, -moves + (behind >= 0))
-
-
-def lower_forms(plan: Plan, limit: Limit = _unlimited) -> Iterator[State]:
-    """Yield the forms with the shortest estimates as code, without those above the limit."""
+def lower_forms(plan: Plan) -> Iterator[State]:
+    """Yield the forms with the shortest estimates as code, without those that are longer than one before."""
+    most = inf
     for form in _shortest(plan.routine, plan.target, plan.layout):
         with suppress(TooLong):
-            yield run_passes((*ORDER, *CODE), replace(form, convention=plan.convention, most=limit(form)))
+            made = run_passes((*ORDER, *CODE), replace(form, convention=plan.convention, most=most))
+            most = min(most, len(made.code.instructions))
+            yield made
 
 
-def refine(refinement: tuple[Pass, tuple[Pass, ...]], state: State, limit: Limit = _unlimited) -> Iterator[State]:
+def refine(refinement: tuple[Pass, tuple[Pass, ...]], state: State, limit: float = inf) -> Iterator[State]:
     """Yield the form after a refinement, if that changes it, finds registers and is within the limit."""
     step, behind = refinement
     other = step(state)
     if other is not state:
         with suppress(OutOfRegisters, TooLong):
-            yield run_passes((*behind, *CODE), replace(other, most=limit(other)))
+            yield run_passes((*behind, *CODE), replace(other, most=limit))
 
 
 @lru_cache(CACHED)
 def _shortest(routine: Routine, target: Target, layout: Layout) -> tuple[State, ...]:
     """Return the selected forms with the shortest estimates."""
     forms = selected_forms(routine, target, layout)
-    promises: list[tuple[tuple[int, int], int]] = []
-    most = inf
-    # Forms with few values first: a lower bound rules out more of the others.
-    for at in sorted(range(len(forms)), key=lambda at: forms[at].values):
-        promised = estimate(forms[at], most)
-        promises.append((promised, at))
-        most = min(most, promised[0] + 1 + promised[0] // 64)
-    shortest = [forms[at] for (length, _), at in sorted(promises) if length <= most][:MOST_FORMS]
-    return tuple(map(join_pass, shortest))
+    estimates = sorted((*estimate(form), at) for at, form in enumerate(forms))
+    most = estimates[0][0] + 1 + estimates[0][0] // 64
+    return tuple(join_pass(forms[at]) for length, _, at in estimates[:MOST_FORMS] if length <= most)
 
 
 @lru_cache(CACHED)

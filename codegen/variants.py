@@ -2,17 +2,18 @@
 
 The kernel of `lower` is the variant `size`, whose name is empty. Each of the others takes one form of a changed plan:
 
-urgent            the form with the least estimated time, scheduled by its critical path
-short             the shortest form without rotates, scheduled for latency
-gathered, joined  a description that the routine names, as `urgent`; `gathered-short` and `joined-short` as `short`
-compared          comparisons in place of jump tables; also `joined-compared`
-held              constants are hoisted into registers; boards are packed through memory if lanes are directions
-4-lanes, 8-lanes  the same with directions in registers of another width
-rooks-apart       rooks in general registers beside bishops in vectors; also `rooks-apart-held`
-general           all directions in general registers
-two-lanes         SE and SW share a vector, all others are in general registers
-turned            rooks on boards that GFNI turns
-by-ranks          arrays rank by rank, eight registers at once; `mirrored-ranks` by GFNI; also `...-held`
+critical-path   the form with the least estimated time, scheduled by its critical path
+short           the shortest form without rotates, scheduled for latency
+pext            westward attacks by pext and pdep, as `critical-path`; `pext-short` as `short`
+reassociated    masks that are combined before the board is known; also `reassociated-short`
+compares        comparisons in place of jump tables; also `reassociated-compares`
+hoisted         constants are hoisted into registers; boards are packed through memory if lanes are directions
+4-lanes         the same with directions in registers of another width; also `8-lanes`
+scalar-rooks    rooks in general registers beside bishops in vectors; also `scalar-rooks-hoisted`
+scalar          all directions in general registers
+vector-pair     SE and SW share a vector, all others are in general registers
+transposed      rooks on boards that GFNI transposes and mirrors
+by-ranks        arrays rank by rank, eight registers at once; `mirrored-ranks` by GFNI; also `...-hoisted`
 
 setwise.analysis.bench.choice chooses among them for a processor.
 """
@@ -20,7 +21,6 @@ setwise.analysis.bench.choice chooses among them for a processor.
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from math import inf
 from typing import NamedTuple
 
 from setwise.codegen.board import DIR8, ROOK, SOEA, SOWE
@@ -37,9 +37,6 @@ from setwise.codegen.regalloc.machine import OutOfRegisters, TooLong
 from setwise.codegen.targets import target_named
 from setwise.codegen.targets.table import Refused, Target
 from setwise.codegen.targets.vector import SPLAT, SPLAT_RELOAD
-
-MOST_VARIANTS = 8
-"""The most variants of a kernel, `size` included."""
 
 _ROTATE, _JUMP, _PERMUTE, _BROADCAST = "rorx", "movsxd", "vpermq", "broadcast"
 _PERMUTED = 4  # lanes of a permuted pair
@@ -99,28 +96,28 @@ def _in_general(asked: Plan) -> Named:
     """Yield the variants in general registers: of the routine, and of each description that it names."""
     shifting = _without(asked, _ROTATE) or asked
     comparing = _without(asked, _JUMP) if any("distance" in form.graph.operations for form in _forms(asked)) else None
-    yield "urgent", VariantPlan(asked, soonest=True)
+    yield "critical-path", VariantPlan(asked, soonest=True)
     yield "short", VariantPlan(shifting, soonest=False)
-    yield "compared", VariantPlan(comparing, soonest=True) if comparing else None
+    yield "compares", VariantPlan(comparing, soonest=True) if comparing else None
     for way, _ in asked.routine.named_descriptions:
         yield way, VariantPlan(_by_way(asked, way), soonest=True)
         yield f"{way}-short", VariantPlan(_by_way(shifting, way), soonest=False)
-        yield f"{way}-compared", VariantPlan(_by_way(comparing, way), soonest=True) if comparing else None
+        yield f"{way}-compares", VariantPlan(_by_way(comparing, way), soonest=True) if comparing else None
 
 
 def _boards(asked: Plan) -> Named:
     """Yield the variants whose lanes are boards."""
-    yield "urgent", VariantPlan(asked, soonest=True)
-    yield "held", VariantPlan(_holding(asked), soonest=False)
+    yield "critical-path", VariantPlan(asked, soonest=True)
+    yield "hoisted", VariantPlan(_hoisting(asked), soonest=False)
     for way, _ in asked.routine.named_descriptions:
         yield way, VariantPlan(_by_way(asked, way), soonest=True)
-        yield f"{way}-held", VariantPlan(_holding(_by_way(asked, way)), soonest=False)
+        yield f"{way}-hoisted", VariantPlan(_hoisting(_by_way(asked, way)), soonest=False)
 
 
 def _rays(asked: Plan, lanes: int | None) -> Named:
     """Yield the variants whose lanes are directions, or with some directions in general registers."""
     _, *others = widths(asked.routine, asked.target)
-    yield "held", VariantPlan(_side_by_side(asked), soonest=False)
+    yield "hoisted", VariantPlan(_side_by_side(asked), soonest=False)
     for number in others if lanes is None else ():
         other = plan(asked.routine, asked.target, asked.convention.name, number)
         yield f"{number}-lanes", VariantPlan(_side_by_side(other), soonest=False)
@@ -128,16 +125,16 @@ def _rays(asked: Plan, lanes: int | None) -> Named:
     spread = _without(apart, _BROADCAST)  # a move and a splat over two lanes are as fast
     if spread is not None:
         apart = replace(spread, target=replace(spread.target, rows=(*spread.target.rows, SPLAT)))
-    apart = _gathered(apart)
-    yield "rooks-apart", VariantPlan(apart, soonest=True)
-    yield "rooks-apart-held", VariantPlan(_holding(apart), soonest=True)
+    apart = _with_pext(apart)
+    yield "scalar-rooks", VariantPlan(apart, soonest=True)
+    yield "scalar-rooks-hoisted", VariantPlan(_hoisting(apart), soonest=True)
     if lanes is None:
-        yield "general", VariantPlan(_gathered(replace(asked, layout=Layout())), soonest=True)
+        yield "scalar", VariantPlan(_with_pext(replace(asked, layout=Layout())), soonest=True)
         rest = tuple(direction for direction in DIR8 if direction not in (SOEA, SOWE))
         two = replace(asked, layout=replace(asked.layout, scalar_directions=rest))
-        yield "two-lanes", VariantPlan(_without(two, _ROTATE) or two, soonest=True)
-        if any(way == "turned" for way, _ in asked.routine.named_descriptions):
-            yield "turned", VariantPlan(_by_way(replace(asked, layout=Layout()), "turned"), soonest=True)
+        yield "vector-pair", VariantPlan(_without(two, _ROTATE) or two, soonest=True)
+        if any(way == "transposed" for way, _ in asked.routine.named_descriptions):
+            yield "transposed", VariantPlan(_by_way(replace(asked, layout=Layout()), "transposed"), soonest=True)
 
 
 def _by_way(asked: Plan, name: str) -> Plan:
@@ -146,13 +143,13 @@ def _by_way(asked: Plan, name: str) -> Plan:
     return replace(asked, routine=replace(asked.routine, descriptions=(describe,)))
 
 
-def _gathered(asked: Plan) -> Plan:
+def _with_pext(asked: Plan) -> Plan:
     """Return the plan with westward attacks by pext, if the target has it."""
-    way = _by_way(asked, "gathered") if "gathered" in dict(asked.routine.named_descriptions) else asked
+    way = _by_way(asked, "pext") if "pext" in dict(asked.routine.named_descriptions) else asked
     return way if _forms(way) else asked
 
 
-def _holding(asked: Plan) -> Plan:
+def _hoisting(asked: Plan) -> Plan:
     """Return the plan with repeated vector constants hoisted into registers."""
     return replace(asked, target=replace(asked.target, hoist_constants=True))
 
@@ -162,11 +159,11 @@ def _side_by_side(asked: Plan) -> Plan:
     packing = asked.layout.all_in_lanes and asked.layout.directions_per_register == _PERMUTED
     blending = _without(asked, _PERMUTE) if packing else None
     if blending is None:
-        return _holding(asked)
+        return _hoisting(asked)
     target = blending.target
     if asked.convention.red_zone and target.has("splat", _PERMUTED):
         target = replace(target, rows=(*target.rows, SPLAT_RELOAD))
-    return _holding(replace(blending, target=target))
+    return _hoisting(replace(blending, target=target))
 
 
 def _without(asked: Plan, name: str) -> Plan | None:
@@ -212,7 +209,7 @@ def _ranked(offer: VariantPlan) -> list[State]:
     """Return the forms of a plan, best first by estimated time or length."""
 
     def rank(form: State) -> tuple[float, int, int]:
-        length, depth = estimate(form, inf)
+        length, depth = estimate(form)
         return length / WIDTH + depth if offer.soonest else 0.0, length, depth
 
     return sorted([replace(state, convention=offer.plan.convention) for state in _forms(offer.plan)], key=rank)

@@ -61,27 +61,6 @@ def pull_by_two(ray: CompassRay, gen: Value, pro: Value) -> Value:
     return near | beside & ray.step(gen, 2)
 
 
-def both_by_two(left: CompassRay, right: CompassRay, gen: Value, pro: Value) -> tuple[Value, Value]:
-    """Return the attacks along both rays of an axis with runs of two, pulled; the last step to the right is pushed.
-
-    Both rays share the set of squares behind an empty square. The flood to the right steps by two first, then by one.
-    """
-    pro = left.path(pro, attacks=True)
-    beside = left.step(pro)
-    near = left.step(gen)
-    pair = pro & beside
-    flood = gen | pro & near
-    flood |= pair & left.step(flood, 2)
-    flood |= pair & left.step(flood, 2)
-    there = near | beside & left.step(flood, 2)
-    back = right.step(pair)
-    gen |= back & right.step(gen, 2)
-    gen |= back & right.step(gen, 2)
-    near = right.step(gen)
-    gen |= back & near
-    return there, near | right.step(gen & beside, 2)
-
-
 def east_by_addition(ray: CompassRay, gen: Value, pro: Value) -> Value:
     """Return eastward attacks: a carry propagates through empty squares and stops at the first other square.
 

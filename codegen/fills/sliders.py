@@ -56,13 +56,13 @@ def along_axes(axis: AxisFill) -> Form:
     return form
 
 
-def by_axes(back: RayFill, forth: RayFill = push.pull) -> Form:
-    """Return the form with `forth` along left rays and `back` along right rays of each axis.
+def by_axes(back: RayFill) -> Form:
+    """Return the form that pulls along left rays and uses `back` along right rays of each axis.
 
     If the second lane is a flipped board, `back` is used along each ray. In a general register eastward attacks use an
     addition.
     """
-    there = _east_by_addition(forth)
+    there = _east_by_addition(push.pull)
 
     def axis(left: CompassRay, right: CompassRay, gen: Value, pro: Value) -> tuple[Value, Value]:
         return there(left, gen, pro), back(right, gen, pro)
@@ -124,15 +124,10 @@ def gathering(left: CompassRay, right: CompassRay, gen: Value, pro: Value) -> tu
     return push.pull(left, gen, pro), push.push_of_two(right, gen, pro)
 
 
-BESIDE: Mapping[str, Form] = {"turned": turned_rooks, "gathered": along_axes(gathering)}
+BESIDE: Mapping[str, Form] = {"transposed": turned_rooks, "pext": along_axes(gathering)}
 """Forms that suit some processors, by name. They are variants, and never candidates for the shortest code."""
 
-IN_LANES: tuple[Form, ...] = (
-    by_axes(push.pull_by_two, push.pull_by_two),  # runs of two only
-    along_axes(push.both_by_two),
-    along_axes(walls),
-    ALONE,
-)
+IN_LANES: tuple[Form, ...] = (along_axes(walls), ALONE)
 """The forms that are shortest if rays use lanes: they profit from three-input logic, or share no runs."""
 
 FORMS: tuple[Form, ...] = (

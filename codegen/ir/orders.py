@@ -1,5 +1,6 @@
 """Equivalent orders of an operation's arguments, and the arguments that it may overwrite."""
 
+from dataclasses import replace
 from itertools import permutations
 
 from setwise.codegen.ir.operations import COMMUTATIVE
@@ -19,16 +20,7 @@ def reordered(value: Value) -> tuple[Value, ...]:
     if value.op == "ternary":
         orders = [order for order in permutations(range(3)) if in_register(args[2]) or order[2] == 2]
         return tuple(
-            Value(
-                value.op,
-                tuple([args[i] for i in order]),
-                permuted(value.attr, order),
-                value.lanes,
-                value.in_place,
-                value.region,
-                value.line,
-            )
-            for order in orders
+            replace(value, args=tuple([args[i] for i in order]), attr=permuted(value.attr, order)) for order in orders
         )
     return (value,)
 

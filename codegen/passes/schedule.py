@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache, reduce
 from itertools import accumulate, chain, compress, permutations
-from math import inf
 from operator import attrgetter, itemgetter
 from typing import NamedTuple
 
@@ -394,18 +393,13 @@ def _scheduled(state: State, name: str) -> State:
     return state if block is state.block else replace(state, block=block)
 
 
-def estimate(state: State, most: float = inf) -> tuple[int, int]:
+def estimate(state: State) -> tuple[int, int]:
     """Estimate the code of a selected graph: its length in instructions, and its longest path in cycles.
 
-    The length is that of its values, with the copies and the excess of pressure of a quick schedule. A length above
-    `most` may be a lower bound alone, by the copies that every schedule needs.
+    The length is that of its values, with the copies and the excess of pressure of a quick schedule.
     """
     registers = len(state.convention.scratch)
     blocks = [(place_values(graph), graph.results) for graph in state.graphs]
     each = [s for block, results in blocks for s in _all_schedules(block, results, state.target, registers)]
-    length = sum(len(schedules.dag) + schedules.dag.forced for schedules in each)
-    for schedules in each:
-        if length > most:
-            break
-        length += schedules.least - schedules.dag.forced
+    length = sum(len(schedules.dag) + schedules.least for schedules in each)
     return length, reduce(lambda depth, graph: graph.depth_after(depth), state.graphs, 1)

@@ -159,8 +159,8 @@ def factor_masks(graph: Graph) -> Graph:
 def demanded_bits(graph: Graph, loose: bool = False, verbatim: bool = False) -> Graph:
     """Drop masks and parts of unions that change no demanded bit.
 
-    One may be needed only because another is dropped. So those that stay droppable together go first, then single ones.
-    `loose` keeps masks that a rotate in place of a shift needs. `verbatim` keeps the parts of unions.
+    One may be needed only because another is dropped. So only those go that stay droppable together. `loose` keeps
+    masks that a rotate in place of a shift needs. `verbatim` keeps the parts of unions.
     """
     while doomed := _unseen_together(graph, loose, verbatim):
         graph = _without(graph, doomed)
@@ -171,8 +171,7 @@ def _unseen_together(graph: Graph, loose: bool, verbatim: bool) -> dict[Value, V
     """Return values that can be dropped together, each with the argument that replaces it."""
     if not any((value.op == "or" and not verbatim) or masked_of(value)[1] for value in graph.order):
         return {}
-    candidates = _unseen(graph, loose, verbatim, {})
-    doomed = candidates
+    doomed = _unseen(graph, loose, verbatim, {})
     while doomed:
         # Known bits must hold without the dropped masks too: else a mask would justify its own removal.
         left = _unseen(graph, loose, verbatim, doomed)
@@ -180,8 +179,7 @@ def _unseen_together(graph: Graph, loose: bool, verbatim: bool) -> dict[Value, V
         if len(holding) == len(doomed):
             return doomed
         doomed = holding
-    alone = ({value: arg} for value, arg in candidates.items())
-    return next((one for one in alone if one.items() <= _unseen(graph, loose, verbatim, one).items()), {})
+    return {}
 
 
 def _unseen(graph: Graph, loose: bool, verbatim: bool, gone: Mapping[Value, Value]) -> dict[Value, Value]:

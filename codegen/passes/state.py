@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf
-from typing import Any, NamedTuple
+from typing import Any
 
 from setwise.codegen.ir.graph import Graph, compose
 from setwise.codegen.ir.layout import Layout
@@ -80,17 +80,6 @@ class Allocation:
     exact: bool
 
 
-class SizeLimit(NamedTuple):
-    """A size limit: the most instructions, and the fewest moves among exactly that many, since moves cost least."""
-
-    instructions: float = inf
-    moves: int = 0
-
-    def beside(self, others: int) -> float:
-        """Return the most instructions if at least this number of them are no moves."""
-        return self.instructions - (self.instructions - others < self.moves)
-
-
 @dataclass(frozen=True)
 class State:
     """The state of a routine between passes. Each pass sets the next field from those above it."""
@@ -103,8 +92,8 @@ class State:
     """Known from selection on."""
     convention: Convention = SYSV
     """Known after selection."""
-    most: SizeLimit = SizeLimit()
-    """The size limit of its code; allocation raises TooLong above it."""
+    most: float = inf
+    """The most instructions of its code; allocation raises TooLong above that."""
     before: tuple[Graph, ...] = ()
     """The stages that run first, until they are joined: the result of each is the last parameter of the next."""
     graph: Graph = Graph((), ())
@@ -129,11 +118,6 @@ class State:
     def shape(self) -> tuple[Any, ...]:
         """A key that is equal for two states with the same graphs."""
         return tuple([graph.shape for graph in self.graphs])
-
-    @property
-    def values(self) -> int:
-        """The number of values in all stages."""
-        return sum(len(graph.order) for graph in self.graphs)
 
     @property
     def in_vectors(self) -> bool:

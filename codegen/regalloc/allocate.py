@@ -45,8 +45,6 @@ class Bounds(NamedTuple):
 
     operations: int
     """Instructions without copies and saves, the return included."""
-    stores: int
-    """Stores among the operations, which count as moves."""
     copies: list[int]
     """Copies from each step on: no operand dies that may be overwritten. Views are counted too."""
     views: int
@@ -234,7 +232,7 @@ def _finish(machine: Machine, live: tuple[Value, ...], results: Results, before:
             constants.append(machine.load_constant(to, value))
         elif registers[value] != to:
             moves[to] = (registers[value], value.lanes)
-    ordered = machine.in_order(moves, bitset([*lie, *map(number_of, (register for _, register in results))]))
+    ordered = machine.in_order(moves)
     return [(((), headers, saved), EXTRA * len(ordered), emit((*ordered, *constants)))]
 
 
@@ -243,7 +241,7 @@ def lower_bounds(machine: Machine, events: Sequence[ProgramPoint]) -> Bounds:
     target = machine.target
     free = {file: len(registers) for file, registers in machine.free.items()}
     highest, fewest = dict(free), min(free.values())
-    operations, stores, views, copies = 1, 0, 0, [0]
+    operations, views, copies = 1, 0, [0]
     for event in reversed(events):
         value, region = event.value, event.region
         forced = value is not None and value.op != "copy" and _needs_copy(target, value, event.live_after)
@@ -251,7 +249,6 @@ def lower_bounds(machine: Machine, events: Sequence[ProgramPoint]) -> Bounds:
         if value is not None:
             operations += not value.operation.free
             views += forced and value.operation.free
-            stores += value.operation.writes and any(r.mnemonic in ("mov", target.move) for r in target.rows_for(value))
             if len(event.live_after) > fewest:
                 held = [other.file for other in set(map(original, event.live_after)) if other.op not in WRITES]
                 for file in highest:
@@ -261,7 +258,7 @@ def lower_bounds(machine: Machine, events: Sequence[ProgramPoint]) -> Bounds:
         elif region is not None and event.kind == "leave":
             operations += (region.kind == "loop") + sum(value.constant is not None for _, value in event.phi_inputs)
     saves = sum([highest[file] - count for file, count in free.items()])
-    return Bounds(operations, stores, copies[::-1], views, saves)
+    return Bounds(operations, copies[::-1], views, saves)
 
 
 def _needs_copy(target: Target, value: Value, after: Set[Value]) -> bool:
@@ -294,15 +291,13 @@ def allocate_pass(state: State) -> State:
     bounds = lower_bounds(machine, events)
     # Slots are allocated and freed by an instruction each, and so are saved registers.
     operations = bounds.operations + 2 * bool(state.spilled.slots)
-    forced = operations + 2 * bounds.saves
-    most = state.most.beside(forced - bounds.stores)
-    if forced + bounds.copies[0] - bounds.views > most:
+    if operations + 2 * bounds.saves + bounds.copies[0] - bounds.views > state.most:
         raise TooLong
     search = _RegisterSearch(machine, events, bounds, places, results)
     try:
-        allocated = search.allocate(SWITCHING if switches else EFFORT, most - operations)
+        allocated = search.allocate(SWITCHING if switches else EFFORT, state.most - operations)
     except OutOfRegisters:
         # A tight fit: look further before giving up.
-        allocated = search.allocate(20 * EFFORT, most - operations)
+        allocated = search.allocate(20 * EFFORT, state.most - operations)
     constants = tuple(Datum(name, numbers, 8, 8 * len(numbers)) for numbers, name in pool.items())
     return replace(state, allocated=allocated, constants=constants)

@@ -99,10 +99,9 @@ class Machine:
         vex = to.bits < 512 and max(to.number, other.number) < 16
         return Instruction("vpxor" if vex else "vpxorq", (to, to, other))
 
-    def in_order(self, moves: Moves, taken: int) -> list[Instruction]:
-        """Return a parallel move as a sequence. The registers `taken` are no temporaries."""
+    def in_order(self, moves: Moves) -> list[Instruction]:
+        """Return a parallel move as a sequence."""
         left = dict(moves)
-        spare = next((register for register in self.free["vector"] if not taken >> register & 1), None)
         ordered: list[Instruction] = []
         while left:
             sources = {source for source, _ in left.values()}
@@ -112,11 +111,6 @@ class Machine:
                 continue
             to, (source, lanes) = next(reversed(left.items()))
             held = max(n for s, n in left.values() if s == to)
-            if spare is not None and REGISTERS[to].file == "vector":
-                # Break a cycle by a temporary: renaming eliminates vector moves.
-                ordered.append(self.move(spare, to, held))
-                left = {t: (spare if s == to else s, n) for t, (s, n) in left.items()}
-                continue
             # Break a cycle by an exchange: `to` is then right, and its old value is in `source`.
             ordered += self.exchange(to, source, max(lanes, held))
             left = {t: (source if s == to else s, n) for t, (s, n) in left.items() if t != to}

@@ -13,7 +13,7 @@ from setwise.codegen.regalloc.machine import Machine, Moves
 def region_edges(edges: Edges, point: Point, before: Assignment) -> list[Edge]:
     """Return the edges of a step of a region."""
     if point.event.kind == "enter":
-        return _enter(edges, before, point)
+        return _enter(edges, before, point, point.region)
     if point.event.kind == "leave":
         return _leave(edges.machine, before, point)
     _, headers, saved = before
@@ -25,17 +25,7 @@ def region_edges(edges: Edges, point: Point, before: Assignment) -> list[Edge]:
     return [((registers, headers[:-1], saved), 0, emit(label))]
 
 
-def _enter(edges: Edges, before: Assignment, point: Point) -> list[Edge]:
-    region = point.region
-    starts: list[Edge] = [(before, 0, NOTHING)]
-    for i in point.kept:
-        if before[0][i] != edges.wants.get(point.live[i], before[0][i]):
-            # Move a shift count to rcx once, before the loop.
-            starts += edges.count_in_rcx(before, point.live, i, range(len(point.live)))
-    return [step for start in starts for step in chained(start, _entered(edges, start[0], point, region))]
-
-
-def _entered(edges: Edges, before: Assignment, point: Point, region: Region) -> list[Edge]:
+def _enter(edges: Edges, before: Assignment, point: Point, region: Region) -> list[Edge]:
     registers, headers, saved = before
     at = dict(zip(point.live, registers, strict=True))
     asked = next(iter(region.tested), None) if region.kind == "when" else region.index
@@ -126,7 +116,7 @@ def _leave(machine: Machine, before: Assignment, point: Point) -> list[Edge]:
             constants.append(machine.load_constant(header[phi], following))
         elif at[following] != header[phi]:
             moves[header[phi]] = (at[following], phi.lanes)
-    ordered = machine.in_order(moves, bitset(registers) | bitset(headers[-1]))
+    ordered = machine.in_order(moves)
     items: list[Item] = [*ordered, *constants]
     if region.kind == "loop":
         assert region.condition is not None

@@ -4,8 +4,6 @@ from setwise.codegen.targets.general import BMI2, X86_64
 from setwise.codegen.targets.table import Target
 from setwise.codegen.targets.vector import SETS
 
-__all__ = ["ALL_SETS", "PACKED", "SCALARS", "TARGETS", "VECTORS", "in_words"]
-
 TARGETS = {target.name: target for target in (X86_64, BMI2, *SETS)}
 
 ALL_SETS = tuple(TARGETS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import product
 from random import Random
 
 import pytest
@@ -95,20 +96,16 @@ def checked(kernel: Kernel, describe: Description, parameters: int) -> None:
         assert native(kernel, [boards]) == [oracle(describe, boards)]
 
 
-PAIRS = [(isa, kind) for isa in ALL_SETS for kind in CHAINS]
 TURNS = [(isa, [*CHAINS][at % len(CHAINS)]) for at, isa in enumerate(ALL_SETS)]
 
 
-@pytest.mark.parametrize(("isa", "kind"), TURNS)
+@pytest.mark.parametrize(
+    ("isa", "kind"),
+    [pytest.param(*pair, marks=[pytest.mark.slow] * (pair not in TURNS)) for pair in product(ALL_SETS, CHAINS)],
+)
 def test_long_chains_are_made(isa: str, kind: str) -> None:
     describe = chain(CHAINS[kind], LONG // 2 if kind in TWO_DEEP else LONG)
     checked(lower(on_every_set(describe, 2), isa), describe, 2)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("isa", "kind"), [pair for pair in PAIRS if pair not in TURNS])
-def test_all_long_chains_are_made(isa: str, kind: str) -> None:
-    test_long_chains_are_made(isa, kind)
 
 
 @pytest.mark.parametrize(

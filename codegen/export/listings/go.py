@@ -111,7 +111,7 @@ def _check(kernel: Kernel) -> None:
             f"use {', '.join(SCALARS)} or a routine over arrays (.batch)"
         )
     if any(isinstance(value, Label) for datum in kernel.code.data for value in datum.values):
-        remedy = "use another format, or --variant compared"
+        remedy = "use another format, or --variant compares"
         raise ValueError(f"{kernel.name} has a jump table, which Go's assembler does not support: {remedy}")
 
 

@@ -17,7 +17,7 @@ from setwise.codegen.variants import variant_named
 
 NAME = ("leapers.knights", "--isa", "avx2")
 FAST = ("--for", "latency", "--cpu", "ice-lake")
-VARIANT = "general"
+VARIANT = "scalar"
 
 
 def test_a_listing_names_its_variant(capsys: pytest.CaptureFixture[str]) -> None:
@@ -58,7 +58,7 @@ def test_a_variant_is_proved_and_checked(capsys: pytest.CaptureFixture[str]) -> 
     [
         (("--for", "speed"), "no objective 'speed': give size, latency or throughput"),
         (("--for", "latency", "--cpu", "zen9"), "unknown processor 'zen9'"),
-        (("--for", "latency", "--variant", "urgent"), "give one of them"),
+        (("--for", "latency", "--variant", "critical-path"), "give one of them"),
         (("--variant", "9"), "has no variant '9'"),
     ],
 )

@@ -110,8 +110,8 @@ def test_code_comments_contracts_and_gates_are_held_to(
         {"objective": "*/"},
         {"lanes": 65},
         {"variants": [["sliders.union", "avx2", "*/ int x; /*"]]},
-        {"variants": [["sliders.union", "avx2", "held"]] * 2},
-        {"variants": [["dumb7.attacks.sout", "avx2", "held"]]},
+        {"variants": [["sliders.union", "avx2", "hoisted"]] * 2},
+        {"variants": [["dumb7.attacks.sout", "avx2", "hoisted"]]},
     ],
 )
 def test_a_request_is_of_closed_types(request_has: dict[str, Any], tmp_path: Path, capsys: Capture) -> None:

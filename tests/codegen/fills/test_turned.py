@@ -34,11 +34,11 @@ def test_rooks_attack_up_to_the_first_occupied_square(direction: Direction, rook
 def test_rooks_on_turned_boards_stand_beside_bishops(form: str, matrices: int) -> None:
     """Walls and rooks of three directions go there and what they attack back; other rooks meet the same walls."""
     require_module("bitwuzla")
-    kernel = variant_named("turned", find(f"sliders.{form}"), "gfni")
+    kernel = variant_named("transposed", find(f"sliders.{form}"), "gfni")
     assert [i.mnemonic for i in kernel.code.instructions].count("vgf2p8affineqb") == matrices
     assert Prover().prove(binary_of(kernel), task_of(kernel)).status == "proved"
 
 
 def test_without_matrices_nothing_is_turned() -> None:
-    with pytest.raises(ValueError, match=r"sliders\.union for avx512 has no variant 'turned'"):
-        variant_named("turned", find("sliders.union"), "avx512")
+    with pytest.raises(ValueError, match=r"sliders\.union for avx512 has no variant 'transposed'"):
+        variant_named("transposed", find("sliders.union"), "avx512")

@@ -226,14 +226,6 @@ def test_a_loop_shifts_by_what_is_outside(isa: str, abi: str) -> None:
     check(lambda a, b, c, d: when(nonzero(a), lambda x: (x.rotate(d) ^ x.rotate(c) ^ b,), d), 4, isa, abi)
 
 
-def test_a_count_comes_to_rcx_before_the_loop() -> None:
-    """It is not moved there and back in each round."""
-    code = lower(routine(lambda a, b: repeat(3, lambda x: (x << b,), a), 2), "x86-64", "sysv").code
-    assert [item.mnemonic for item in code.items if isinstance(item, Instruction)] == (
-        ["mov", "mov", "shl", "sub", "jnz", "mov", "ret"]
-    )
-
-
 # -- what regions carry
 
 

@@ -41,10 +41,10 @@ def test_every_pass_leaves_valid_ir(name: str, isa: str, monkeypatch: pytest.Mon
     )
     for step in ("trace_pass", "expand_pass", "simplify_pass", "balance_pass", "select_pass", "join_pass"):
         monkeypatch.setattr(pipeline, step, verified(getattr(pipeline, step)))
-    for cached in ("_select_best", "_shortest", "selected_forms", "_forms", "_traced"):
+    for cached in ("select_best", "_shortest", "selected_forms", "_forms", "_traced"):
         getattr(pipeline, cached).cache_clear()
     pipeline.select_best(plan(find(name), target_named(isa), "sysv", None))
-    for cached in ("_select_best", "_shortest", "selected_forms", "_forms", "_traced"):
+    for cached in ("select_best", "_shortest", "selected_forms", "_forms", "_traced"):
         getattr(pipeline, cached).cache_clear()
     assert {"trace_pass", "expand_pass", "simplify_pass", "select_pass", "schedule_pass", "spill_pass"} <= {*after}
 

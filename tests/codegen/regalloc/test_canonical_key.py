@@ -8,14 +8,10 @@ import pytest
 
 from setwise.codegen.catalogue import find
 from setwise.codegen.kernel import plan
-from setwise.codegen.lower import lower
 from setwise.codegen.machine.code import Code
 from setwise.codegen.pipeline import lower_forms
 from setwise.codegen.regalloc import allocate
 from setwise.codegen.targets import target_named
-
-TOO_LONG = "dumb7.attacks.{}"
-"""A routine with a form that only the search for registers tells to be longer than the best before it."""
 
 
 @pytest.fixture(autouse=True)
@@ -42,22 +38,6 @@ def test_directions_share_their_search(name: str, isa: str) -> None:
     before = searches()
     assert code(name.format("noWe"), isa) == alone
     assert searches() == before
-
-
-def test_directions_share_what_was_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    searched: list[bytes] = []
-    way = allocate._RegisterSearch.search
-
-    def counted(search: allocate._RegisterSearch, effort: int, too_much: float) -> allocate.SearchPath:
-        searched.append(search.canonical_key(effort))
-        return way(search, effort, too_much)
-
-    monkeypatch.setattr(allocate._RegisterSearch, "search", counted)
-    lower(find(TOO_LONG.format("noEa")))
-    assert any(not allocate._paths(canonical_key)[0].numbers for canonical_key in searched), "no form was too long"
-    searched.clear()
-    lower(find(TOO_LONG.format("noWe")))
-    assert not searched
 
 
 def test_what_the_search_asks_tells_searches_apart() -> None:

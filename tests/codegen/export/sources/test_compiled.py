@@ -111,7 +111,7 @@ def test_a_wrong_operation_is_found(tmp_path: Path, compiler: Compiler) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(("compiler", "flags"), [(C[0], ()), (RUST, ()), (ZIG, ("-mcpu=x86_64_v3",))])
 def test_every_language_gathers_walls(tmp_path: Path, compiler: Compiler, flags: tuple[str, ...]) -> None:
-    kernel = variant_named("gathered", find("sliders.union"), "bmi2")
+    kernel = variant_named("pext", find("sliders.union"), "bmi2")
     functions = {symbol(kernel): kernel}
     library = made(tmp_path, compiler, functions, *shared(compiler, fast=True), *flags)
     assert wrong(library, functions) == {}
