@@ -16,7 +16,7 @@ from setwise.analysis.proof.symbolic import MOST_STEPS, CodeMap
 from setwise.analysis.run.caller import RESULTS, word_at
 from setwise.analysis.run.interpreter import CODE, STACK, Interpreter, MemoryRange, MemoryRanges, Start, StepError
 from setwise.analysis.semantics.domains import Bits, Integers
-from setwise.analysis.semantics.state import GENERAL, MASKS, VECTORS, BreachError
+from setwise.analysis.semantics.state import GENERAL, MASKS, VECTORS, ContractViolation
 from setwise.analysis.semantics.table import SemanticsError
 from setwise.analysis.spec.task import Argument, Place
 
@@ -65,7 +65,7 @@ def _step(certificate: Certificate, found: Counterexample, rsp: int, domain: _Dr
         machine = _Replay(certificate, found, rsp, domain)
         if not machine.returns():
             return Confirmation("not confirmed", f"not confirmed: it has not returned after {MOST_STEPS} steps")
-    except (BreachError, StepError) as error:
+    except (ContractViolation, StepError) as error:
         return _confirmed(found, str(error))
     except (SemanticsError, DecodeError) as error:
         return Confirmation("not confirmed", f"not confirmed, because it cannot be stepped: {error}")

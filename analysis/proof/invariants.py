@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from setwise.analysis.code.decode import signed
-from setwise.analysis.proof.memory import GapError
+from setwise.analysis.proof.memory import Unsupported
 from setwise.analysis.proof.path_state import Variable, get
 from setwise.analysis.proof.pointers import Addresses, Pointer
 from setwise.analysis.proof.symbolic import Path
@@ -78,13 +78,13 @@ def guess(
 ) -> Invariant:
     """Return a guessed invariant for the head of `path`, from one iteration, which ends in `backs`.
 
-    `variables` are the parts of the state that the iteration changes. Raises GapError if its paths do not all process
-    the same number of boards.
+    `variables` are the parts of the state that the iteration changes. Raises Unsupported if its paths do not all
+    process the same number of boards.
     """
     arrays = path.space.arrays
     (each, *unlike) = {_written(back) - _written(path) for back in backs}
     if arrays is None or unlike or each < 1:
-        raise GapError(f"no invariant is found for the loop at {path.offset:#x}")
+        raise Unsupported(f"no invariant is found for the loop at {path.offset:#x}")
     moving = {}
     for variable in variables:
         if variable.is_word:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from setwise.analysis.proof.invariants import Invariant, LoopHead, guess
-from setwise.analysis.proof.memory import GapError, Round
+from setwise.analysis.proof.memory import Round, Unsupported
 from setwise.analysis.proof.path_state import Key, Variable, changed, drop, get, is_byte, put, variables
 from setwise.analysis.proof.symbolic import Explorer, Path, Stop, Ways
 from setwise.analysis.semantics.domains import Bits
@@ -40,7 +40,7 @@ class _Changes:
 
 
 class Loops:
-    """Induction over loops on `count` boards. `settle` verifies the writes of one iteration, or raises GapError."""
+    """Induction over loops on `count` boards. `settle` verifies the writes of one iteration, or raises Unsupported."""
 
     def __init__(self, explorer: Explorer, count: Bits, settle: Callable[[Path], None]) -> None:
         self.explorer, self.count, self.settle = explorer, count, settle
@@ -57,7 +57,7 @@ class Loops:
     def _enter(self, path: Path) -> Ways:
         head = path.offset
         if head in path.inside:
-            raise GapError("re-enters a loop from another one")
+            raise Unsupported("re-enters a loop from another one")
         once = path.fork(head, 1)
         once.inside |= {head}
         backs, rest = self._round(once)
@@ -73,7 +73,7 @@ class Loops:
         if not self.explorer.possible(path):
             return []
         if not all(self.explorer.sure(path, claim) for _, claim in self._claims(path, invariant.head(0))):
-            raise GapError(f"no invariant is found for the loop at {head:#x}")
+            raise Unsupported(f"no invariant is found for the loop at {head:#x}")
         for tried in (replace(invariant, limits=()), invariant):  # conditions about limits are hard for the solver
             guesses = self._guesses(path, tried.head(0))
             held = {at for at, one in enumerate(guesses) if self.explorer.sure(path, one)}
@@ -84,7 +84,7 @@ class Loops:
             if isinstance(found, list):
                 self.used = "the first a boards are done and right, and a rises to n"
                 return found
-        raise GapError(f"the loop at {head:#x}: {found or 'no fixed point of the changed state is found'}")
+        raise Unsupported(f"the loop at {head:#x}: {found or 'no fixed point of the changed state is found'}")
 
     def _keeps(self, path: Path, changes: _Changes, invariant: Invariant, held: set[int]) -> Ways | str | None:
         """Return the paths that leave the loop if the invariant with the guesses `held` is inductive, else the reason.
@@ -105,7 +105,7 @@ class Loops:
         try:
             for back in backs:
                 self.settle(back)
-        except GapError as error:
+        except Unsupported as error:
             return str(error)
         if self._note(changes, start, backs):
             return None
@@ -134,7 +134,7 @@ class Loops:
                     there[key] = there.get(key, True) and is_there
         for key, is_there in there.items():
             if key[1:] == ("rsp",) or not (key[0] in _FORGOTTEN or is_byte(key)):
-                raise GapError(f"an iteration changes {'.'.join(map(str, key[-2:]))}, which must not change")
+                raise Unsupported(f"an iteration changes {'.'.join(map(str, key[-2:]))}, which must not change")
             if not is_there:
                 changes.lost.add(key)
         if there:

@@ -20,7 +20,7 @@ from setwise.analysis.proof.concrete_execution import confirm_by_stepping
 from setwise.analysis.proof.counterexamples import counterexample, readable_model
 from setwise.analysis.proof.invariants import MOST_BOARDS
 from setwise.analysis.proof.loops import Loops
-from setwise.analysis.proof.memory import AliasUnknownError, GapError, Round
+from setwise.analysis.proof.memory import AliasUnknownError, Round, Unsupported
 from setwise.analysis.proof.parts import agree_by_parts, is_sum
 from setwise.analysis.proof.pointers import Addresses, same
 from setwise.analysis.proof.solver import LimitError, Model, Solver
@@ -213,7 +213,7 @@ class Prover:
         try:
             for path in paths:
                 self._settle(task, explorer, path)
-        except GapError as error:
+        except Unsupported as error:
             return replace(so_far, status="not proved", reason=str(error))
         failures = list(self._failures(explorer, task, case, paths, assumed))
         if any(failure.claim.lane is not None for failure in failures) and loops is None and self._is_sum(task, case):
@@ -285,7 +285,7 @@ class Prover:
             return
         written, domain = arrays.round.written, self.domain
         if sorted(written) != list(range(len(written))):
-            raise GapError(
+            raise Unsupported(
                 f"an iteration writes boards with gaps: {sorted(written)}, counted from the first unfinished one"
             )
         left = domain.sub(arrays.count, arrays.frontier, 64)
@@ -294,7 +294,7 @@ class Prover:
             farthest[touched] = max(place, farthest.get(touched, 0))
         for touched, place in farthest.items():
             if not explorer.sure(path, domain.or_(domain.not_(touched, 1), domain.ult(place, left, 64), 1)):
-                raise GapError("an iteration may access elements past the end of an array")
+                raise Unsupported("an iteration may access elements past the end of an array")
         plain = [self._word(board, 0) for board in task.elements]
         assumed = assumptions(task, domain, plain)
         for place, (value, wanted) in written.items():
@@ -306,12 +306,12 @@ class Prover:
             differs = domain.ne(domain.renamed(value, swap, 64), self._expected(task, plain)[0], 64)
             where = domain.renamed(wanted, swap, 1)
             if self.solver.possible([*assumed, where, differs], about="an iteration writes a wrong board"):
-                raise GapError("an iteration may write a wrong board")
+                raise Unsupported("an iteration may write a wrong board")
         done: Bits = len(written)
         for place, (_, wanted) in written.items():
             if not isinstance(wanted, int):  # under a mask: it must select exactly the boards that exist
                 if not explorer.sure(path, domain.eq(wanted, domain.ult(place, left, 64), 1)):
-                    raise GapError("an iteration writes boards under a mask that may omit one")
+                    raise Unsupported("an iteration writes boards under a mask that may omit one")
                 done = domain.ite(domain.ult(left, len(written), 64), left, len(written), 64)
         frontier = domain.add(arrays.frontier, done, 64)
         path.space.arrays = replace(arrays, frontier=frontier, round=Round(arrays.round.number + 1))

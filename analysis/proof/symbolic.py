@@ -13,12 +13,12 @@ from typing import cast
 
 from setwise.analysis.code.decode import Binary, Decoded, DecodeError, Mem, decode, signed
 from setwise.analysis.proof.image import MemoryImage
-from setwise.analysis.proof.memory import GapError, Space, UndecidedError
+from setwise.analysis.proof.memory import Space, UndecidedError, Unsupported
 from setwise.analysis.proof.path_state import fork
 from setwise.analysis.proof.pointers import Addresses, Base, Pointer
 from setwise.analysis.proof.solver import Model, Solver
 from setwise.analysis.semantics.domains import Bits
-from setwise.analysis.semantics.state import BreachError, complaint
+from setwise.analysis.semantics.state import ContractViolation, complaint
 from setwise.analysis.semantics.table import Goto, MachineState, SemanticsError, UnknownInstructionError, execute
 
 MOST_PATHS = 2000
@@ -65,7 +65,7 @@ class Exit:
 class Stop:
     """A path that did not return; `complaint` says why.
 
-    With a model it is a breach of the contract, which that model reaches. Without one it is a limit of the prover.
+    With a model it is a contract violation, which that model reaches. Without one it is a limit of the prover.
     """
 
     complaint: str
@@ -89,12 +89,12 @@ class CodeMap:
         """The targets of backward branches."""
 
     def at(self, offset: int) -> Decoded:
-        """Return the instruction at an offset. Raises BreachError if there is none."""
+        """Return the instruction at an offset. Raises ContractViolation if there is none."""
         if offset not in self._at:
             if not 0 <= offset < len(self.binary.text):
                 if self.binary.layout is None:
-                    raise BreachError(f"leaves its code, to offset {offset:#x}")
-                raise GapError(f"continues at offset {offset:#x}, outside the function's bounds in the file")
+                    raise ContractViolation(f"leaves its code, to offset {offset:#x}")
+                raise Unsupported(f"continues at offset {offset:#x}, outside the function's bounds in the file")
             self._at[offset] = self._decoded(offset)
         return self._at[offset]
 
@@ -107,7 +107,7 @@ class CodeMap:
                 last = error
                 continue
             if self.image.is_set(offset, offset + length):
-                raise GapError(f"executes bytes at offset {offset:#x} that a linker sets")
+                raise Unsupported(f"executes bytes at offset {offset:#x} that a linker sets")
             operands = tuple(
                 replace(operand, target=operand.target + offset)
                 if isinstance(operand, Mem) and operand.target is not None
@@ -116,7 +116,7 @@ class CodeMap:
             )
             target = None if found.target is None else found.target + offset
             return replace(found, offset=offset, operands=operands, target=target)
-        raise BreachError(f"continues at offset {offset:#x}, which holds no valid instruction") from last
+        raise ContractViolation(f"continues at offset {offset:#x}, which holds no valid instruction") from last
 
 
 class Explorer:
@@ -240,7 +240,7 @@ class Explorer:
     def _branch(self, path: Path, instruction: Decoded, goto: Goto) -> Ways:
         condition, place = goto.condition, goto.place
         if not isinstance(place, Pointer):
-            raise GapError("branches to an address outside the code")
+            raise Unsupported("branches to an address outside the code")
         ways = ((instruction.end, self.domain.not_(condition, 1)), (self._offset(place), condition))
         forks = [fork for fork in (path.fork(offset, taken) for offset, taken in ways) if self.possible(fork)]
         for way in forks:
@@ -250,7 +250,7 @@ class Explorer:
                 if rounds in (_SUSPECT, _MOST_ROUNDS) and (stop := self._runs_on(way)):
                     return [stop]
                 if rounds > _MOST_ROUNDS:
-                    raise GapError(
+                    raise Unsupported(
                         f"the loop back to {way.offset:#x} is not shown to end within {rounds - 1} iterations"
                     )
         return [*forks]
@@ -268,7 +268,7 @@ class Explorer:
             ]
         outside = "goes to an address outside its code"
         if isinstance(place, int) or (isinstance(place, Pointer) and place.index is None):
-            raise BreachError(outside)
+            raise ContractViolation(outside)
         what = outside if isinstance(place, Pointer) else "returns to an address that is not its caller's"
         address = self.domain.flat(place)
         same = self.domain.eq(address, self.back, 64)
@@ -309,7 +309,7 @@ class Explorer:
         found: list[tuple[int, Bits]] = []
         while (model := self.model(path, *(self.domain.not_(one, 1) for _, one in found))) is not None:
             if len(found) == _CHOICES:
-                raise GapError(f"has more than {_CHOICES} successors at offset {path.offset:#x}")
+                raise Unsupported(f"has more than {_CHOICES} successors at offset {path.offset:#x}")
             value = model(index, 64)
             found.append((value, self.domain.eq(index, value, 64)))
         return found
@@ -326,12 +326,12 @@ class Explorer:
         return None
 
     def _stopped(self, path: Path, error: SemanticsError) -> Ways:
-        allowed = error.allowed if isinstance(error, GapError) else 1
-        breach = isinstance(error, BreachError)
-        if isinstance(error, UnknownInstructionError) or (not breach and isinstance(allowed, int) and allowed):
+        allowed = error.allowed if isinstance(error, Unsupported) else 1
+        violated = isinstance(error, ContractViolation)
+        if isinstance(error, UnknownInstructionError) or (not violated and isinstance(allowed, int) and allowed):
             # Not supported, which does not matter if the path cannot be taken.
             return [Stop(str(error), path.offset, path)] if self.possible(path) else []
-        model = self.model(path) if breach else self.model(path, self.domain.not_(allowed, 1))
-        if model is None and (breach or not self.possible(path)):
+        model = self.model(path) if violated else self.model(path, self.domain.not_(allowed, 1))
+        if model is None and (violated or not self.possible(path)):
             return []
         return [Stop(str(error), path.offset, path, model)]

@@ -27,7 +27,7 @@ class UnknownInstructionError(SemanticsError):
     """An instruction, or a form of one, without semantics; the message names it."""
 
 
-class BreachError(SemanticsError):
+class ContractViolation(SemanticsError):
     """A violation by the routine: a fault, an access outside its memory, or a use of an undefined value."""
 
 
@@ -50,9 +50,9 @@ class AddressSpace(Protocol):
         return
 
     def require(self, condition: Bits, what: str) -> None:
-        """Demand that a one-bit condition holds. Raises BreachError with the message `what` if it may not."""
+        """Demand that a one-bit condition holds. Raises ContractViolation with the message `what` if it may not."""
         if not (isinstance(condition, int) and condition):
-            raise BreachError(what)
+            raise ContractViolation(what)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +115,9 @@ class Execution:
         """Return an error about this instruction."""
         return SemanticsError(complaint(self.instruction, what))
 
-    def breach(self, what: str) -> BreachError:
-        """Return a breach by this instruction."""
-        return BreachError(complaint(self.instruction, what))
+    def violation(self, what: str) -> ContractViolation:
+        """Return a contract violation by this instruction."""
+        return ContractViolation(complaint(self.instruction, what))
 
     # ---- general and mask registers, immediates, memory
 
