@@ -40,10 +40,10 @@ class _Changes:
 
 
 class Loops:
-    """Induction over loops on `count` boards. `settle` verifies the writes of one iteration, or raises Unsupported."""
+    """Induction over loops on arrays. `settle` verifies the writes of one iteration, or raises Unsupported."""
 
-    def __init__(self, explorer: Explorer, count: Bits, settle: Callable[[Path], None]) -> None:
-        self.explorer, self.count, self.settle = explorer, count, settle
+    def __init__(self, explorer: Explorer, settle: Callable[[Path], None]) -> None:
+        self.explorer, self.settle = explorer, settle
         self.domain = explorer.domain
         self.used = ""
 
@@ -68,7 +68,7 @@ class Loops:
             path.space.arrays.upward = backs[0].space.arrays.upward
         changes = _Changes()
         self._note(changes, path, backs)
-        invariant = guess(self.domain, self.count, path, backs, changes.variables)
+        invariant = guess(self.domain, self.explorer.case.count, path, backs, changes.variables)
         self.settle(path)
         if not self.explorer.possible(path):
             return []
@@ -91,7 +91,7 @@ class Loops:
 
         Returns None to ask for another attempt, after it has dropped guesses or made more of the state unknown.
         """
-        rounds = self.explorer.unknown(f"rounds of loop {len(path.inside)}", 64)
+        rounds = self.domain.unknown(f"rounds of loop {len(path.inside)}")
         before, after = invariant.head(rounds), invariant.head(self.domain.add(rounds, 1, 64))
         start = self._arbitrary(path, changes, before)
         guesses = self._guesses(start, before)
@@ -175,7 +175,7 @@ class Loops:
         """
         start = path.fork(path.offset, 1)
         start.conditions, start.inside = (*path.conditions, *head.conditions), path.inside | {path.offset}
-        space, unknown = start.space, self.explorer.unknown
+        space = start.space
         if space.arrays:
             # A round of its own, because the conditions so far are about boards of earlier rounds.
             again = Round(space.arrays.round.number + 1)
@@ -186,7 +186,7 @@ class Loops:
             value = None if variable in changes.forgotten else head.values.get(variable)
             if value is None:
                 # Named without the loop's offset, so that similar loops share solver queries.
-                value = unknown(f"{variable.name} of loop {len(path.inside)}", variable.width)
+                value = self.domain.unknown(f"{variable.name} of loop {len(path.inside)}", variable.width)
             put(start.state, variable, value)
         return start
 

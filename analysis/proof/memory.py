@@ -4,7 +4,7 @@ Every access must fall into one of these for all arguments. An access outside vi
 that the prover cannot locate is unsupported, and the proof fails.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -68,22 +68,21 @@ class Arrays:
     `inputs` are the names of the specification's arrays, several of which may be one array. With `upward`, boards are
     counted from the start; if False, from the end. The first access decides it; until then it is None. Unless the
     result is `apart`, it may be one of the inputs; then no board is read after it was written, and none behind the
-    frontier is read. `unknown` returns the board that is read, always the same for the same array, round and distance.
+    frontier is read.
     """
 
     names: Mapping[Base, str]
     inputs: tuple[str, ...]
     result: Base
     count: Bits
-    unknown: Callable[[str], Bits]
     apart: bool = False
     frontier: Bits = 0
     upward: bool | None = None
     round: Round = field(default_factory=Round)
 
-    def board(self, name: str, place: int) -> Bits:
+    def board(self, domain: Addresses, name: str, place: int) -> Bits:
         """Return the unknown board of an input at that distance from the frontier."""
-        return self.unknown(f"{name}[{self.round.number}+{place}]")
+        return domain.unknown(f"{name}[{self.round.number}+{place}]")
 
 
 @dataclass(slots=True)
@@ -190,7 +189,7 @@ class Space:
         place = self._touch(arrays, pointer, bits, wanted)
         if place in arrays.round.written:  # the board may have been overwritten
             return self.domain.variable(f"{name} overwritten", 64)
-        return arrays.board(name, place)
+        return arrays.board(self.domain, name, place)
 
     def _write_board(self, arrays: Arrays, pointer: Pointer, bits: int, value: Bits, wanted: Bits) -> None:
         if pointer.base != arrays.result:

@@ -7,15 +7,16 @@ ends in an Exit, or in a Stop with a complaint.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
 
 from setwise.analysis.code.decode import Binary, Decoded, DecodeError, Mem, decode, signed
+from setwise.analysis.proof.claims import Case, EntryUnknowns, places
 from setwise.analysis.proof.image import MemoryImage
 from setwise.analysis.proof.memory import Space, UndecidedError, Unsupported
 from setwise.analysis.proof.path_state import fork
-from setwise.analysis.proof.pointers import Addresses, Base, Pointer
+from setwise.analysis.proof.pointers import Addresses, Pointer
 from setwise.analysis.proof.solver import Model, Solver
 from setwise.analysis.semantics.domains import Bits
 from setwise.analysis.semantics.state import ContractViolation, complaint
@@ -120,27 +121,15 @@ class CodeMap:
 
 
 class Explorer:
-    """Follows all paths of `code` under assumptions.
-
-    `back` is the return address, at which they must end.
-
-    `places` returns the assumptions about the addresses of given bases.
-    """
+    """Follows all paths of `code` in one case, under its assumptions and those about the addresses of bases."""
 
     def __init__(
-        self,
-        solver: Solver,
-        code: CodeMap,
-        assumptions: Sequence[Bits],
-        back: Bits,
-        places: Callable[[Collection[Base]], Iterable[Bits]],
-        unknown: Callable[[str, int], Bits],
+        self, solver: Solver, code: CodeMap, entry: EntryUnknowns, case: Case, assumptions: Sequence[Bits]
     ) -> None:
-        self.solver, self.code, self.back = solver, code, back
+        self.solver, self.code, self.entry, self.case = solver, code, entry, case
         self.domain: Addresses = solver.domain
-        self.assumed, self._places = tuple(assumptions), places
+        self.assumed = tuple(assumptions)
         self._flattened, self._placed = 0, tuple[Bits, ...]()
-        self.unknown = unknown  # makes a variable of a name and width
         self.most_rounds = 0  # of any loop on an unknown condition
         self.heads: frozenset[int] = frozenset()  # offsets at which `through` takes over
         self.endless: Callable[[Model], bool] | None = None  # says whether the code runs forever under a model
@@ -183,7 +172,8 @@ class Explorer:
     def assumptions(self) -> tuple[Bits, ...]:
         """All assumptions, including those about the addresses of bases that occur in conditions."""
         if len(self.domain.flattened) != self._flattened:
-            self._flattened, self._placed = len(self.domain.flattened), tuple(self._places(self.domain.flattened))
+            self._flattened = len(self.domain.flattened)
+            self._placed = tuple(places(self.domain, self.code.image, self.case, self.domain.flattened))
         return (*self.assumed, *self._placed)
 
     def possible(self, path: Path, *more: Bits) -> bool:
@@ -256,7 +246,7 @@ class Explorer:
         return [*forks]
 
     def _jump(self, path: Path, place: Bits) -> Ways | None:
-        if place is self.back:
+        if place is self.entry.back:
             return [Exit(path)]
         if isinstance(place, Pointer) and place.base == self.code.image.code:
             if place.index is None:
@@ -271,7 +261,7 @@ class Explorer:
             raise ContractViolation(outside)
         what = outside if isinstance(place, Pointer) else "returns to an address that is not its caller's"
         address = self.domain.flat(place)
-        same = self.domain.eq(address, self.back, 64)
+        same = self.domain.eq(address, self.entry.back, 64)
         if self.sure(path, same):
             return [Exit(path)]
         try:

@@ -41,9 +41,8 @@ BATCH = "kogge-stone.attacks.nort.batch"
 def entry(name: str = BATCH) -> MachineState:
     """The state at the entry of a routine."""
     domain, task = Addresses(), task_of(lower(find(name), "x86-64", "sysv"))
-    case = Case((), count=domain.variable("n", 64), apart=False)
-    unknowns = EntryUnknowns.of(domain)
-    state = entry_state(domain, unknowns, MemoryImage(Binary(b"\xc3")), task, case, domain.variable)
+    case = Case(task, (), domain.variable("n", 64), apart=False)
+    state = entry_state(EntryUnknowns(domain), MemoryImage(Binary(b"\xc3")), case)
     state.flags["zf"] = lambda: 1
     return state
 
