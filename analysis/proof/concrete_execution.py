@@ -16,8 +16,7 @@ from setwise.analysis.proof.symbolic import MOST_STEPS, CodeMap
 from setwise.analysis.run.caller import RESULTS, word_at
 from setwise.analysis.run.interpreter import CODE, STACK, Interpreter, MemoryRange, MemoryRanges, Start, StepError
 from setwise.analysis.semantics.domains import Bits, Integers
-from setwise.analysis.semantics.state import GENERAL, MASKS, VECTORS, ContractViolation
-from setwise.analysis.semantics.table import SemanticsError
+from setwise.analysis.semantics.state import GENERAL, MASKS, VECTORS, ContractViolation, SemanticsError
 from setwise.analysis.spec.task import Argument, Place
 
 _OFFSETS = (8, 24, 40, 56)  # offsets of rsp at entry from a multiple of 64

@@ -7,7 +7,7 @@ from setwise.analysis.proof.claims import Case, EntryUnknowns, results
 from setwise.analysis.proof.pointers import Addresses, Pointer
 from setwise.analysis.proof.solver import Model, Solver
 from setwise.analysis.semantics.domains import Bits
-from setwise.analysis.semantics.table import MachineState
+from setwise.analysis.semantics.state import MachineState
 from setwise.analysis.spec.task import Task
 
 _FEW_PIECES = 3

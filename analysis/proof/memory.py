@@ -13,19 +13,11 @@ from setwise.analysis.proof.image import Area, MemoryImage
 from setwise.analysis.proof.path_state import APART, Cells
 from setwise.analysis.proof.pointers import Addresses, Base, Pointer
 from setwise.analysis.semantics.domains import Bits
-from setwise.analysis.semantics.state import ContractViolation, SemanticsError
+from setwise.analysis.semantics.state import ContractViolation, Unsupported
 
 _WIDEST_INDEX = 4096  # largest number of positions of a table lookup
 STACK, ENTRY = Base("stack", 16), 8  # base, and rsp at entry
 LOWEST = 4096  # bytes below rsp at entry: deeper accesses may skip the guard page
-
-
-class Unsupported(SemanticsError):
-    """A limit of the prover that leaves the code unproved; a violation if the one-bit term `allowed` can be 0."""
-
-    def __init__(self, message: str, allowed: Bits = 1) -> None:
-        super().__init__(message)
-        self.allowed = allowed
 
 
 class UndecidedError(Unsupported):

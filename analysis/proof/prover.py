@@ -18,16 +18,15 @@ from setwise.analysis.proof.certificate import Certificate
 from setwise.analysis.proof.claims import Case, Claim, EntryUnknowns, claims, entry_state, results
 from setwise.analysis.proof.concrete_execution import confirm_by_stepping
 from setwise.analysis.proof.counterexamples import counterexample, readable_model
-from setwise.analysis.proof.invariants import MOST_BOARDS
-from setwise.analysis.proof.loops import Loops
-from setwise.analysis.proof.memory import AliasUnknownError, Round, Unsupported
+from setwise.analysis.proof.loops import MOST_BOARDS, Loops
+from setwise.analysis.proof.memory import AliasUnknownError, Round
 from setwise.analysis.proof.parts import agree_by_parts, is_sum
 from setwise.analysis.proof.pointers import Addresses, same
 from setwise.analysis.proof.solver import LimitError, Model, Solver
 from setwise.analysis.proof.symbolic import CodeMap, Exit, Explorer, Path, Stop
 from setwise.analysis.run.samples import samples
 from setwise.analysis.semantics.domains import Bits
-from setwise.analysis.semantics.table import SemanticsError
+from setwise.analysis.semantics.state import SemanticsError, Unsupported
 from setwise.analysis.spec.specification import Written
 from setwise.analysis.spec.task import Argument, Task, TaskError, assumptions, specified
 

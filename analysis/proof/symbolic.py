@@ -11,23 +11,29 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
 
-from setwise.analysis.code.decode import Binary, Decoded, DecodeError, Mem, decode, signed
+from setwise.analysis.code.decode import Binary, Decoded, DecodeError, decode, decode_from, signed
 from setwise.analysis.proof.claims import Case, EntryUnknowns, places
 from setwise.analysis.proof.image import MemoryImage
-from setwise.analysis.proof.memory import Space, UndecidedError, Unsupported
+from setwise.analysis.proof.memory import Space, UndecidedError
 from setwise.analysis.proof.path_state import fork
 from setwise.analysis.proof.pointers import Addresses, Pointer
 from setwise.analysis.proof.solver import Model, Solver
 from setwise.analysis.semantics.domains import Bits
-from setwise.analysis.semantics.state import ContractViolation, complaint
-from setwise.analysis.semantics.table import Goto, MachineState, SemanticsError, UnknownInstructionError, execute
+from setwise.analysis.semantics.state import (
+    ContractViolation,
+    Goto,
+    MachineState,
+    SemanticsError,
+    Unsupported,
+    complaint,
+)
+from setwise.analysis.semantics.table import execute
 
 MOST_PATHS = 2000
 MOST_STEPS = 20_000  # instructions of one path
 _MOST_ROUNDS = 80  # of one loop
 _SUSPECT = 12  # iterations: more than any flood on a board needs
 _CHOICES = 256
-_LONGEST = 15  # bytes of an instruction
 
 
 @dataclass(slots=True)
@@ -96,28 +102,15 @@ class CodeMap:
                 if self.binary.layout is None:
                     raise ContractViolation(f"leaves its code, to offset {offset:#x}")
                 raise Unsupported(f"continues at offset {offset:#x}, outside the function's bounds in the file")
-            self._at[offset] = self._decoded(offset)
-        return self._at[offset]
-
-    def _decoded(self, offset: int) -> Decoded:
-        last: DecodeError | None = None
-        for length in range(1, _LONGEST + 1):
             try:
-                found = decode(self.binary.text[offset : offset + length])[0]
+                found = next(decode_from(self.binary.text, offset))
             except DecodeError as error:
-                last = error
-                continue
-            if self.image.is_set(offset, offset + length):
+                what = f"continues at offset {offset:#x}, which holds no valid instruction"
+                raise ContractViolation(what) from error
+            if self.image.is_set(offset, found.end):
                 raise Unsupported(f"executes bytes at offset {offset:#x} that a linker sets")
-            operands = tuple(
-                replace(operand, target=operand.target + offset)
-                if isinstance(operand, Mem) and operand.target is not None
-                else operand
-                for operand in found.operands
-            )
-            target = None if found.target is None else found.target + offset
-            return replace(found, offset=offset, operands=operands, target=target)
-        raise ContractViolation(f"continues at offset {offset:#x}, which holds no valid instruction") from last
+            self._at[offset] = found
+        return self._at[offset]
 
 
 class Explorer:
@@ -159,7 +152,12 @@ class Explorer:
         """Execute until the path ends, forks or reaches a loop's head. An impossible path yields an empty list."""
         for _ in range(MOST_STEPS):
             try:
-                after = self._step_or_decide(path)
+                try:
+                    after = self.step(path)
+                except UndecidedError as error:
+                    after = self._decide(path, error)
+                    if after is None:
+                        continue  # try the instruction again
             except SemanticsError as error:
                 return self._stopped(path, error)
             if after is not None:
@@ -217,15 +215,6 @@ class Explorer:
         if goto.condition is None or isinstance(goto.condition, int):
             return self._jump(path, goto.place)
         return self._branch(path, instruction, goto)
-
-    def _step_or_decide(self, path: Path) -> Ways | None:
-        while True:
-            try:
-                return self.step(path)
-            except UndecidedError as error:
-                ways = self._decide(path, error)
-                if ways is not None:
-                    return ways
 
     def _branch(self, path: Path, instruction: Decoded, goto: Goto) -> Ways:
         condition, place = goto.condition, goto.place
@@ -316,12 +305,6 @@ class Explorer:
         return None
 
     def _stopped(self, path: Path, error: SemanticsError) -> Ways:
-        allowed = error.allowed if isinstance(error, Unsupported) else 1
-        violated = isinstance(error, ContractViolation)
-        if isinstance(error, UnknownInstructionError) or (not violated and isinstance(allowed, int) and allowed):
-            # Not supported, which does not matter if the path cannot be taken.
-            return [Stop(str(error), path.offset, path)] if self.possible(path) else []
-        model = self.model(path) if violated else self.model(path, self.domain.not_(allowed, 1))
-        if model is None and (violated or not self.possible(path)):
-            return []
-        return [Stop(str(error), path.offset, path, model)]
+        """Return a Stop, with a model of the path if the error violates the contract. An impossible path has none."""
+        model = self.model(path, self.domain.not_(error.allowed, 1))
+        return [Stop(str(error), path.offset, path, model)] if model or self.possible(path) else []

@@ -20,15 +20,26 @@ VECTORS = tuple(f"zmm{number}" for number in range(32))
 
 
 class SemanticsError(ValueError):
-    """An operation that the state does not allow; the message names the instruction and the reason."""
+    """An operation that the state does not allow; the message names the instruction and the reason.
+
+    It violates the routine's contract if the one-bit value `allowed` is 0.
+    """
+
+    allowed: Bits = 1
 
 
-class UnknownInstructionError(SemanticsError):
-    """An instruction, or a form of one, without semantics; the message names it."""
+class Unsupported(SemanticsError):
+    """Code that the semantics or the prover cannot follow; it violates the contract if `allowed` can be 0."""
+
+    def __init__(self, message: str, allowed: Bits = 1) -> None:
+        super().__init__(message)
+        self.allowed = allowed
 
 
 class ContractViolation(SemanticsError):
     """A violation by the routine: a fault, an access outside its memory, or a use of an undefined value."""
+
+    allowed = 0
 
 
 def complaint(instruction: Decoded, what: str) -> str:
@@ -106,18 +117,14 @@ class Execution:
         """The number of operands."""
         return len(self.instruction.operands)
 
-    def unknown(self, what: str = "") -> UnknownInstructionError:
+    def unknown(self, what: str = "") -> Unsupported:
         """Return the error for an instruction without semantics."""
         text, offset = self.instruction.text(), self.instruction.offset
-        return UnknownInstructionError(f"no semantics for '{text}' at offset {offset:#x}{what and ': ' + what}")
+        return Unsupported(f"no semantics for '{text}' at offset {offset:#x}{what and ': ' + what}")
 
     def error(self, what: str) -> SemanticsError:
         """Return an error about this instruction."""
         return SemanticsError(complaint(self.instruction, what))
-
-    def violation(self, what: str) -> ContractViolation:
-        """Return a contract violation by this instruction."""
-        return ContractViolation(complaint(self.instruction, what))
 
     # ---- general and mask registers, immediates, memory
 

@@ -19,8 +19,8 @@ from setwise.analysis.code.decode import Decoded, DecodeError, decode
 from setwise.analysis.run.emulation import FAULTS, Fault, fault_of
 from setwise.analysis.run.interpreter import MemoryRange, MemoryRanges
 from setwise.analysis.semantics.domains import Integers
-from setwise.analysis.semantics.state import Flag, MachineState
-from setwise.analysis.semantics.table import FOLLOWED, TABLE, UnknownInstructionError, execute
+from setwise.analysis.semantics.state import Flag, MachineState, Unsupported
+from setwise.analysis.semantics.table import FOLLOWED, TABLE, execute
 from tests.analysis.listings import assemble
 from tests.analysis.semantics.encodings import FLOW, every
 from tests.analysis.semantics.forms import CONDITIONS, forms, programs
@@ -336,7 +336,7 @@ def encoded(memory: int, seed: int) -> dict[str, Decoded]:
 def has_semantics(machine: Machine, code: Sequence[Decoded], tried: Trial) -> bool:
     try:
         stepped(code, begun(machine, tried)[0])
-    except UnknownInstructionError:
+    except Unsupported:
         return False
     return True
 
