@@ -76,10 +76,7 @@ def counterexample(
         wanted = case.task.expected([lanes[min(lane, len(lanes) - 1)] for _, lanes in inputs])
         if wanted != tuple(model(word, 64) for word in expected):
             raise AssertionError(f"the specification over integers differs from that over bit-vectors: {inputs}")
-        got = () if state is None else tuple(_number(model, result) for result in results(case, state, lane))
+        made = [] if state is None else results(case, state, lane)
+        got = tuple(0 if isinstance(word, Pointer) else model(word, 64) for word in made)
     alias = case.alias[0] if case.alias else None
     return Counterexample(what, inputs, lane, wanted, got, registers, alias=alias, runs=state is not None)
-
-
-def _number(model: Model, value: Bits) -> int:
-    return 0 if isinstance(value, Pointer) else model(value, 64)

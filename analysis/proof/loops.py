@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from setwise.analysis.code.decode import signed
-from setwise.analysis.proof.memory import Round
 from setwise.analysis.proof.path_state import Key, Variable, changed, drop, get, is_byte, put, variables
 from setwise.analysis.proof.pointers import Addresses, Pointer
 from setwise.analysis.proof.symbolic import Explorer, Path, Stop, Ways
@@ -22,7 +21,7 @@ from setwise.analysis.semantics.state import SemanticsError, Unsupported
 MOST_BOARDS = 1 << 60  # more do not fit into the address space
 _TRIES = 16
 _FORGOTTEN = ("registers", "vectors", "flags")  # these, and bytes of memory, may be unknown at a loop's head
-_OF_INVARIANT = (("memory", "arrays", "frontier"), ("memory", "arrays", "round"))
+_OF_INVARIANT = [("memory", "arrays", name) for name in ("frontier", "round", "touched", "written")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +109,7 @@ def guess(
 
 def _written(path: Path) -> int:
     arrays = path.space.arrays
-    return len(arrays.round.written) if arrays else 0
+    return len(arrays.written) if arrays else 0
 
 
 @dataclass(slots=True)
@@ -139,7 +138,7 @@ class Loops:
         try:
             return self._enter(path)
         except SemanticsError as error:
-            return [Stop(str(error), path.offset, path)]
+            return [Stop(str(error))]
 
     def _enter(self, path: Path) -> Ways:
         head = path.offset
@@ -265,8 +264,7 @@ class Loops:
         space = start.space
         if space.arrays:
             # A round of its own, because the conditions so far are about boards of earlier rounds.
-            again = Round(space.arrays.round.number + 1)
-            space.arrays = replace(space.arrays, frontier=head.frontier, round=again)
+            space.arrays = space.arrays.moved(head.frontier)
         for key in changes.lost:
             drop(start.state, key)
         for variable in changes.variables:

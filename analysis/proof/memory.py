@@ -6,7 +6,7 @@ that the prover cannot locate is unsupported, and the proof fails.
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from setwise.analysis.code.decode import signed
 from setwise.analysis.proof.image import Area, MemoryImage
@@ -39,28 +39,17 @@ class AliasUnknownError(ValueError):
 
 
 @dataclass(slots=True)
-class Round:
-    """The boards accessed since the frontier last moved, by their distance from it.
-
-    `touched` and `written` give the one-bit condition under which a board is accessed, or written with its new value.
-    `number` distinguishes rounds, because each reads other boards, which are new unknowns.
-    """
-
-    number: int = 0
-    touched: dict[int, Bits] = field(default_factory=dict)
-    written: dict[int, tuple[Bits, Bits]] = field(default_factory=dict)
-
-
-@dataclass(slots=True)
 class Arrays:
     """Arrays of `count` boards each, of which the first `frontier` boards are done.
 
-    One of them is the result.
+    One of them is the result. `inputs` are the names of the specification's arrays, several of which may be one array.
+    With `upward`, boards are counted from the start; if False, from the end. The first access decides it; until then it
+    is None. Unless the result is `apart`, it may be one of the inputs; then no board is read after it was written, and
+    none behind the frontier is read.
 
-    `inputs` are the names of the specification's arrays, several of which may be one array. With `upward`, boards are
-    counted from the start; if False, from the end. The first access decides it; until then it is None. Unless the
-    result is `apart`, it may be one of the inputs; then no board is read after it was written, and none behind the
-    frontier is read.
+    `touched` and `written` are the boards accessed since the frontier last moved, by their distance from it: the
+    one-bit condition under which a board is accessed, or written with its new value. `round` counts the moves, because
+    each round reads other boards, which are new unknowns.
     """
 
     names: Mapping[Base, str]
@@ -70,11 +59,17 @@ class Arrays:
     apart: bool = False
     frontier: Bits = 0
     upward: bool | None = None
-    round: Round = field(default_factory=Round)
+    round: int = 0
+    touched: dict[int, Bits] = field(default_factory=dict)
+    written: dict[int, tuple[Bits, Bits]] = field(default_factory=dict)
 
     def board(self, domain: Addresses, name: str, place: int) -> Bits:
         """Return the unknown board of an input at that distance from the frontier."""
-        return domain.unknown(f"{name}[{self.round.number}+{place}]")
+        return domain.unknown(f"{name}[{self.round}+{place}]")
+
+    def moved(self, frontier: Bits) -> "Arrays":
+        """Return the arrays at the start of the next round, with another frontier."""
+        return replace(self, frontier=frontier, round=self.round + 1, touched={}, written={})
 
 
 @dataclass(slots=True)
@@ -179,7 +174,7 @@ class Space:
         if pointer.base == arrays.result and not arrays.apart:
             raise AliasUnknownError(f"reads {name}, which may be an input")
         place = self._touch(arrays, pointer, bits, wanted)
-        if place in arrays.round.written:  # the board may have been overwritten
+        if place in arrays.written:  # the board may have been overwritten
             return self.domain.variable(f"{name} overwritten", 64)
         return arrays.board(self.domain, name, place)
 
@@ -188,9 +183,9 @@ class Space:
             what = f"writes to {arrays.names[pointer.base]}"
             raise Unsupported(what) if arrays.apart else AliasUnknownError(what)
         place = self._touch(arrays, pointer, bits, wanted)
-        if not isinstance(wanted, int) and place in arrays.round.written:
+        if not isinstance(wanted, int) and place in arrays.written:
             raise Unsupported(f"writes board {place} of {arrays.names[pointer.base]} again under a mask")
-        arrays.round.written[place] = value, wanted
+        arrays.written[place] = value, wanted
 
     def _touch(self, arrays: Arrays, pointer: Pointer, bits: int, wanted: Bits) -> int:
         """Record the access to a board and return its distance from the frontier."""
@@ -212,9 +207,9 @@ class Space:
             if ahead % 8 or ahead >> 16:
                 raise Unsupported(far)
             arrays.upward = upward
-            touched = arrays.round.touched
-            touched[ahead // 8] = self.domain.or_(touched.get(ahead // 8, 0), wanted, 1)
-            return ahead // 8
+            place = ahead // 8
+            arrays.touched[place] = self.domain.or_(arrays.touched.get(place, 0), wanted, 1)
+            return place
         raise UndecidedError(far, words)
 
     def _origin(self, arrays: Arrays, upward: bool) -> Bits:

@@ -19,11 +19,11 @@ from setwise.analysis.proof.claims import Case, Claim, EntryUnknowns, claims, en
 from setwise.analysis.proof.concrete_execution import confirm_by_stepping
 from setwise.analysis.proof.counterexamples import counterexample, readable_model
 from setwise.analysis.proof.loops import MOST_BOARDS, Loops
-from setwise.analysis.proof.memory import AliasUnknownError, Round
+from setwise.analysis.proof.memory import AliasUnknownError
 from setwise.analysis.proof.parts import agree_by_parts, is_sum
 from setwise.analysis.proof.pointers import Addresses, same
 from setwise.analysis.proof.solver import LimitError, Model, Solver
-from setwise.analysis.proof.symbolic import CodeMap, Exit, Explorer, Path, Stop
+from setwise.analysis.proof.symbolic import CodeMap, Explorer, Path, Stop
 from setwise.analysis.run.samples import samples
 from setwise.analysis.semantics.domains import Bits
 from setwise.analysis.semantics.state import SemanticsError, Unsupported
@@ -184,7 +184,7 @@ class Prover:
                     # A state that satisfies an invariant may be unreachable, so it refutes nothing.
                     return replace(so_far, status="not proved", reason=end.complaint)
                 return self._stopped(case, end.complaint, end.model, so_far)
-        paths = [end.path for end in ends if isinstance(end, Exit)]
+        paths = [end for end in ends if isinstance(end, Path)]
         if not paths and self.solver.possible(explorer.assumptions, about="a case is possible"):
             return replace(so_far, status="not proved", reason="no path returns")
         try:
@@ -256,16 +256,16 @@ class Prover:
     def _settle(self, explorer: Explorer, path: Path) -> None:
         """Verify the boards that a round wrote and their bounds, then move the frontier behind them."""
         task, arrays = explorer.case.task, path.space.arrays
-        if arrays is None or not arrays.round.touched:
+        if arrays is None or not arrays.touched:
             return
-        written, domain = arrays.round.written, self.domain
+        written, domain = arrays.written, self.domain
         if sorted(written) != list(range(len(written))):
             raise Unsupported(
                 f"an iteration writes boards with gaps: {sorted(written)}, counted from the first unfinished one"
             )
         left = domain.sub(arrays.count, arrays.frontier, 64)
         farthest = dict[Bits, int]()
-        for place, touched in arrays.round.touched.items():
+        for place, touched in arrays.touched.items():
             farthest[touched] = max(place, farthest.get(touched, 0))
         for touched, place in farthest.items():
             if not explorer.sure(path, domain.or_(domain.not_(touched, 1), domain.ult(place, left, 64), 1)):
@@ -288,8 +288,7 @@ class Prover:
                 if not explorer.sure(path, domain.eq(wanted, domain.ult(place, left, 64), 1)):
                     raise Unsupported("an iteration writes boards under a mask that may omit one")
                 done = domain.ite(domain.ult(left, len(written), 64), left, len(written), 64)
-        frontier = domain.add(arrays.frontier, done, 64)
-        path.space.arrays = replace(arrays, frontier=frontier, round=Round(arrays.round.number + 1))
+        path.space.arrays = arrays.moved(domain.add(arrays.frontier, done, 64))
 
     def _all(self, conditions: Sequence[Bits]) -> Bits:
         return reduce(lambda one, other: self.domain.and_(one, other, 1), conditions, 1)

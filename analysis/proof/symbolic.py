@@ -2,7 +2,7 @@
 
 A branch on an unknown condition forks if the solver finds both directions possible. So a loop is unrolled until
 another iteration is impossible, which proves its bound. A jump through a table is followed to each target. Every path
-ends in an Exit, or in a Stop with a complaint.
+returns to its caller, or ends in a Stop with a complaint.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ from setwise.analysis.semantics.state import (
 )
 from setwise.analysis.semantics.table import execute
 
+RETURNED = -1
+"""The offset of a path that returned to its caller."""
 MOST_PATHS = 2000
 MOST_STEPS = 20_000  # instructions of one path
 _MOST_ROUNDS = 80  # of one loop
@@ -62,13 +64,6 @@ class Path:
 
 
 @dataclass(frozen=True, slots=True)
-class Exit:
-    """A path that returned to its caller."""
-
-    path: Path
-
-
-@dataclass(frozen=True, slots=True)
 class Stop:
     """A path that did not return; `complaint` says why.
 
@@ -76,13 +71,11 @@ class Stop:
     """
 
     complaint: str
-    offset: int
-    path: Path
     model: Model | None = None
 
 
-Ways = list[Exit | Stop | Path]
-"""Ends of paths, and paths to continue."""
+Ways = list[Stop | Path]
+"""Paths to continue, paths that returned to their caller, whose offset is RETURNED, and reasons to stop."""
 
 
 class CodeMap:
@@ -137,12 +130,14 @@ class Explorer:
         ends: Ways = []
         while waiting:
             path = waiting.pop()
-            if not isinstance(path, Path) or (one_round and path.offset in self.heads):
+            if isinstance(path, Stop):
                 ends.append(path)
-                if isinstance(path, Stop) and not one_round:
+                if not one_round:
                     return ends
+            elif path.offset == RETURNED or (one_round and path.offset in self.heads):
+                ends.append(path)
             elif len(waiting) + len(ends) >= MOST_PATHS:
-                return [*ends, Stop("takes too many paths", path.offset, path)]
+                return [*ends, Stop("takes too many paths")]
             else:
                 through = self.through if path.offset in self.heads else None
                 waiting += (through or self.follow)(path)
@@ -164,7 +159,7 @@ class Explorer:
                 return after
             if path.offset in self.heads:
                 return [path]
-        return [self._runs_on(path) or Stop(f"has not returned after {MOST_STEPS} instructions", path.offset, path)]
+        return [self._runs_on(path) or Stop(f"has not returned after {MOST_STEPS} instructions")]
 
     @property
     def assumptions(self) -> tuple[Bits, ...]:
@@ -208,7 +203,7 @@ class Explorer:
             if self.sure(path, condition):
                 continue
             model = self.model(path, self.domain.not_(condition, 1))
-            return [Stop(complaint(instruction, what), path.offset, path, model)]
+            return [Stop(complaint(instruction, what), model)]
         if goto is None or (isinstance(goto.condition, int) and goto.condition == 0):
             path.offset = instruction.end
             return None
@@ -236,7 +231,8 @@ class Explorer:
 
     def _jump(self, path: Path, place: Bits) -> Ways | None:
         if place is self.entry.back:
-            return [Exit(path)]
+            path.offset = RETURNED
+            return [path]
         if isinstance(place, Pointer) and place.base == self.code.image.code:
             if place.index is None:
                 path.offset = self._offset(place)
@@ -252,7 +248,8 @@ class Explorer:
         address = self.domain.flat(place)
         same = self.domain.eq(address, self.entry.back, 64)
         if self.sure(path, same):
-            return [Exit(path)]
+            path.offset = RETURNED
+            return [path]
         try:
             path.offset = self._offset(path.space.known_pointer(address, [self.code.image.code], what, same))
         except UndecidedError as error:
@@ -276,7 +273,7 @@ class Explorer:
             raise undecided
         outside = self.model(path, self.domain.not_(undecided.allowed, 1))
         if outside is not None:
-            return [Stop(str(undecided), path.offset, path, outside)]
+            return [Stop(str(undecided), outside)]
         word, forks = undecided.words[0], list[Path]()
         for value, condition in self._values(path, word):
             forks.append(path.fork(path.offset, condition))
@@ -301,10 +298,10 @@ class Explorer:
         """Return a Stop if a replay shows that the code never returns on this path."""
         model = self.model(path) if self.endless is not None else None
         if model is not None and self.endless is not None and self.endless(model):
-            return Stop("never returns", path.offset, path, model)
+            return Stop("never returns", model)
         return None
 
     def _stopped(self, path: Path, error: SemanticsError) -> Ways:
         """Return a Stop, with a model of the path if the error violates the contract. An impossible path has none."""
         model = self.model(path, self.domain.not_(error.allowed, 1))
-        return [Stop(str(error), path.offset, path, model)] if model or self.possible(path) else []
+        return [Stop(str(error), model)] if model or self.possible(path) else []

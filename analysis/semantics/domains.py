@@ -19,7 +19,7 @@ from setwise.analysis.code.decode import signed
 Bits = Any  # an integer, or the domain's own term
 
 
-_KNOWN: Mapping[str, Callable[[int, int, int], int]] = {
+FOLD: Mapping[str, Callable[[int, int, int], int]] = {
     "BV_AND": lambda a, b, _: a & b,
     "BV_OR": lambda a, b, _: a | b,
     "BV_XOR": lambda a, b, _: a ^ b,
@@ -32,11 +32,12 @@ _KNOWN: Mapping[str, Callable[[int, int, int], int]] = {
     "BV_COMP": lambda a, b, _: int(a == b),
     "BV_ULT": lambda a, b, _: int(a < b),
 }
+"""The result of each operation on two numbers of a width."""
 
 
 def _operation(kind: str) -> Callable[[Domain, Bits, Bits, int], Bits]:
     """Return the method for a kind of operation: it folds constants, and makes a term otherwise."""
-    known = _KNOWN[kind]
+    known = FOLD[kind]
 
     def operation(domain: Domain, a: Bits, b: Bits, width: int) -> Bits:
         if isinstance(a, int) and isinstance(b, int):
@@ -181,7 +182,7 @@ class BitVectors(Domain):
         return self.terms.mk_term(self._kind.EQUAL, [self.term(condition, 1), self._one])
 
     def _term(self, kind: str, *operands: tuple[Bits, int], indices: tuple[int, ...] = ()) -> Bits:
-        if kind in _KNOWN:
+        if kind in FOLD:
             (a, width), (b, _) = operands
             simpler = self._simpler(kind, a, b, width)
             if simpler is not None:

@@ -122,15 +122,7 @@ class Execution:
         text, offset = self.instruction.text(), self.instruction.offset
         return Unsupported(f"no semantics for '{text}' at offset {offset:#x}{what and ': ' + what}")
 
-    def error(self, what: str) -> SemanticsError:
-        """Return an error about this instruction."""
-        return SemanticsError(complaint(self.instruction, what))
-
     # ---- general and mask registers, immediates, memory
-
-    def is_memory(self, operand: int) -> bool:
-        """Return whether an operand is in memory."""
-        return isinstance(self.instruction.operands[operand], Mem)
 
     def file(self, operand: int) -> str:
         """Return the kind of an operand: general, vector, mask, memory or immediate."""
@@ -199,7 +191,7 @@ class Execution:
     def register(self, full: str) -> Bits:
         """Return all 64 bits of a register by its full name."""
         if full not in self.state.registers:
-            raise self.error(f"reads {full}, which has no value")
+            raise SemanticsError(complaint(self.instruction, f"reads {full}, which has no value"))
         return self.state.registers[full]
 
     def address(self, memory: Mem) -> Bits:
@@ -284,7 +276,7 @@ class Execution:
     def lanes(self, register: Reg) -> tuple[Bits, ...]:
         """Return the eight lanes of a vector register."""
         if register.full not in self.state.vectors:
-            raise self.error(f"reads {register.name}, which has no value")
+            raise SemanticsError(complaint(self.instruction, f"reads {register.name}, which has no value"))
         return self.state.vectors[register.full]
 
     def mask_bits(self, number: int) -> list[Bits] | None:

@@ -9,7 +9,7 @@ import pytest
 from setwise.analysis.code.decode import Binary
 from setwise.analysis.proof.claims import Case, EntryUnknowns, entry_state
 from setwise.analysis.proof.image import MemoryImage
-from setwise.analysis.proof.memory import STACK, Arrays, Round, Space
+from setwise.analysis.proof.memory import STACK, Arrays, Space
 from setwise.analysis.proof.path_state import (
     APART,
     Byte,
@@ -68,7 +68,7 @@ def test_a_copy_is_the_same_and_apart() -> None:
     copy.vectors["zmm1"] = (0,) * 8
     copy.flags.clear()
     space(copy).cells.clear()
-    arrays(copy).round.written[0] = 1, 1
+    arrays(copy).written[0] = 1, 1
     arrays(copy).frontier = 8
     space(copy).must.append((0, "nothing"))
     space(copy).facts[state.registers["rax"]] = 1
@@ -90,17 +90,15 @@ def test_every_field_of_a_state_is_compared(name: str) -> None:
     assert changed(before, after)
 
 
-@pytest.mark.parametrize("kind", [Space, Cells, Arrays, Round])
+@pytest.mark.parametrize("kind", [Space, Cells, Arrays])
 def test_every_field_of_memory_is_compared(kind: type) -> None:
     """A field is compared, or declared to be apart from the machine."""
     state = entry()
-    arrays(state).round.touched[0] = 1
-    arrays(state).round.written[0] = 1, 1
+    arrays(state).touched[0] = 1
+    arrays(state).written[0] = 1, 1
     for each in fields(kind):
         after = fork(state)
-        place = {Space: space(after), Arrays: arrays(after), Round: arrays(after).round}.get(
-            kind, space(after).cells[STACK]
-        )
+        place = {Space: space(after), Arrays: arrays(after)}.get(kind, space(after).cells[STACK])
         before = getattr(place, each.name)
         setattr(place, each.name, {} if isinstance(before, dict) else "another")
         assert bool(changed(state, after)) != (each.metadata == APART), each.name
