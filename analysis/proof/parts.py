@@ -21,9 +21,9 @@ Term = Any
 """A term of bitwuzla."""
 
 
-def is_sum(domain: Addresses, value: Bits) -> bool:
-    """Return whether the value is a sum of two words."""
-    return bool(domain.term(value, 64).kind() == domain.bitwuzla.Kind.BV_ADD)
+def has_sum(domain: Addresses, values: Sequence[Bits]) -> bool:
+    """Return whether one of the values is a sum of two words."""
+    return any(domain.term(value, 64).kind() == domain.bitwuzla.Kind.BV_ADD for value in values)
 
 
 def agree_by_parts(

@@ -20,15 +20,14 @@ from setwise.analysis.proof.concrete_execution import confirm_by_stepping
 from setwise.analysis.proof.counterexamples import counterexample, readable_model
 from setwise.analysis.proof.loops import MOST_BOARDS, Loops
 from setwise.analysis.proof.memory import AliasUnknownError
-from setwise.analysis.proof.parts import agree_by_parts, is_sum
+from setwise.analysis.proof.parts import agree_by_parts, has_sum
 from setwise.analysis.proof.pointers import Addresses, same
 from setwise.analysis.proof.solver import LimitError, Model, Solver
 from setwise.analysis.proof.symbolic import CodeMap, Explorer, Path, Stop
 from setwise.analysis.run.samples import samples
 from setwise.analysis.semantics.domains import Bits
 from setwise.analysis.semantics.state import SemanticsError, Unsupported
-from setwise.analysis.spec.specification import Written
-from setwise.analysis.spec.task import Argument, Task, TaskError, assumptions, specified
+from setwise.analysis.spec.task import Argument, Task, TaskError, Written, assumptions, specified
 
 TIME_LIMIT = 60.0
 
@@ -225,19 +224,15 @@ class Prover:
 
     def _is_sum(self, case: Case) -> bool:
         """Return whether a result is a sum of unknown words."""
-        return not case.task.elements and any(
-            is_sum(self.domain, word) for word in self._expected(case.task, case.lane(0))
-        )
+        return not case.task.elements and has_sum(self.domain, self._expected(case.task, case.lane(0)))
 
     def _adds_up(self, case: Case, path: Path, lane: int) -> bool:
-        """Return whether a lane's results are proved as sums by parts.
-
-        False means only that the claims must be checked.
-        """
+        """Return whether a lane's results are proved as sums by parts. If not, the claims must be checked."""
         if not self._is_sum(case):
             return False
-        words, got = case.lane(lane), results(case, path.state, lane)
-        return agree_by_parts(self.solver, case.task, words, got, self._expected(case.task, words))
+        words = case.lane(lane)
+        got, expected = results(case, path.state, lane), self._expected(case.task, words)
+        return agree_by_parts(self.solver, case.task, words, got, expected)
 
     def _questions(self, failures: Sequence[_Failure], one_by_one: bool) -> Iterable[list[_Failure]]:
         """Group the failures into solver queries: by lane, or one by one, which is better for sums."""

@@ -50,35 +50,25 @@ def _operation(kind: str) -> Callable[[Domain, Bits, Bits, int], Bits]:
 class Domain:
     """The operations on values; `width` is the width of the operands and, for arithmetic, of the result.
 
-    A shift by the width or more shifts everything out. Comparisons give one bit. Constants are folded here; a subclass
-    makes terms of all other operations.
+    A count of a shift has that width too; the width or more shifts everything out. `shr` shifts in zeros, `sar` copies
+    of the sign. `eq` and the unsigned `ult` give one bit. Constants are folded here; a subclass makes terms of all
+    other operations.
     """
 
     branched = False
     """True if a specification asked for the value of a non-constant; `Word` sets it."""
 
     and_ = _operation("BV_AND")
-    """The bitwise and."""
     or_ = _operation("BV_OR")
-    """The bitwise or."""
     xor = _operation("BV_XOR")
-    """The bitwise exclusive or."""
     add = _operation("BV_ADD")
-    """The sum modulo 2**width."""
     sub = _operation("BV_SUB")
-    """The difference modulo 2**width."""
     mul = _operation("BV_MUL")
-    """The product modulo 2**width."""
     shl = _operation("BV_SHL")
-    """The shift to the left; the count has the same width."""
     shr = _operation("BV_SHR")
-    """The logical shift to the right; the count has the same width."""
     sar = _operation("BV_ASHR")
-    """The arithmetic shift to the right; the count has the same width."""
     eq = _operation("BV_COMP")
-    """The equality of two values: 1 if they are equal, else 0."""
     ult = _operation("BV_ULT")
-    """The unsigned comparison: 1 if `a` is below `b`, else 0."""
 
     def not_(self, a: Bits, width: int) -> Bits:
         """Return the bitwise complement."""
