@@ -107,13 +107,13 @@ class Fields(dict[str, str]):
             return str(pick([one for one in self.vectors if one not in code.vectors]))
         return {
             "c": lambda: pick(GENERAL),
-            "g": lambda: pick(sorted(code.boards - code.turned)),
+            "g": lambda: pick(sorted(code.boards)),
             "v": lambda: pick(sorted({*code.task.saved} & code.live)),
             "k": lambda: str(pick([one for one in range(1, 8) if one not in code.masks])),
             "u": lambda: str(pick(sorted(code.masks))),
             "w": lambda: str(pick(sorted(code.vectors))),
             "j": lambda: str(code.chance.randrange(8)),
-            "m": lambda: pick([place for place, names in code.readable if names <= code.live - code.turned]),
+            "m": lambda: pick([place for place, names in code.readable if names <= code.live]),
             "h": lambda: str(code.chance.randrange(64)),
             # For defects: above the return address, below the red zone, a way down within the frame.
             "up": lambda: str(code.frame() + pick((8, 128, 144, 256, 1024, 4096))),
@@ -127,8 +127,8 @@ class Code:
     """Assembly as it is written, and what of the machine holds something of value at its end.
 
     `depth` is how far rsp is below a place above which all belongs to others; `kept` are the bytes of value below that
-    place, sizes by offsets. `turned` are registers whose value is in another form, `readable` boards of arrays with the
-    registers that lead there. The `defect` is planted once.
+    place, sizes by offsets. `readable` are boards of arrays with the registers that lead
+    there. The `defect` is planted once.
     """
 
     def __init__(self, chance: random.Random, task: Task, isa: int, name: str, defect: str) -> None:
@@ -144,7 +144,6 @@ class Code:
         self.depth, self.outer, self.labels = 0, 0, 0
         self.kept: dict[int, int] = {}
         self.readable: list[tuple[str, set[str]]] = []
-        self.turned: set[str] = set()
         self.boards: set[str] = set()
 
     def say(self, *lines: str) -> None:
@@ -314,17 +313,11 @@ def _framed(code: Code, names: set[str], inner: Inner) -> None:
 
 
 def _put_away(code: Code, names: set[str], inner: Inner) -> None:
-    """A register's value is elsewhere meanwhile, and it is free; or it is there in another form."""
-    known, way = sorted((names & code.live) - code.turned), code.chance.random()
+    """A register's value is elsewhere meanwhile, and it is free."""
+    known, way = sorted(names & code.live), code.chance.random()
     if not known:
         return inner()
     name = code.chance.choice(known)
-    if way < 0.1:
-        code.say(f"not {name}")
-        code.turned.add(name)
-        inner()
-        code.turned.remove(name)
-        return code.say(f"not {name}")
     board, pushed = name in code.boards, way < 0.3 and not code.touches(-code.depth - 8, 8)
     place = None if pushed else Place(code)
     if place:
@@ -372,15 +365,6 @@ def _branch(code: Code, names: set[str], inner: Inner) -> None:
     inner()
 
 
-def _rounds(code: Code, names: set[str], inner: Inner) -> None:
-    """Before it a loop of a few rounds."""
-    if len(code.free()) > 3:
-        counter = code.take()
-        code.fill(f"mov {{dc}},{code.chance.randint(1, 4)}; {{1}}:; ~; dec {{c}}; jnz {{1}}", c=counter)
-        code.live.remove(counter)
-    inner()
-
-
 def _aligned(code: Code, names: set[str], inner: Inner) -> None:
     """A stack of its own, aligned; what was below rsp is lost by it."""
     if len(code.free()) < 4 or code.outer or code.depth > 2000 or any(place < -code.depth for place in code.kept):
@@ -395,7 +379,7 @@ def _aligned(code: Code, names: set[str], inner: Inner) -> None:
     return code.live.remove(name)
 
 
-WRAPPERS = (_framed, _framed, _put_away, _put_away, _put_away, _vector_away, _branch, _branch, _rounds, _aligned)
+WRAPPERS = (_framed, _framed, _put_away, _put_away, _put_away, _vector_away, _branch, _branch, _aligned)
 
 
 # ---- kernels

@@ -27,14 +27,6 @@ def test_calls_and_jumps() -> None:
     assert rax("push 5; pop rax; add rsp,-16; add rsp,16") == 5
 
 
-@pytest.mark.parametrize(("place", "result"), [(0, 5), (1, 6)])
-def test_jump_tables(place: int, result: int) -> None:
-    text = assemble("lea rdx,[rip+57]; movsxd rax,[rdx+rcx*4]; add rax,rdx; jmp rax; mov eax,5; ret; mov eax,6; ret")
-    starts = [instruction.offset for instruction in decode(text) if instruction.mnemonic == "mov"]
-    data = b"".join((start - 64).to_bytes(4, "little", signed=True) for start in starts)
-    assert Interpreter(Binary(text, data, 64), {"rcx": place}).run().registers["rax"] == result
-
-
 def one(source: str, state: MachineState | None = None) -> None:
     execute(decode(assemble(source))[0], state or Interpreter(Binary(b"\xc3")).state)
 
