@@ -178,14 +178,11 @@ class Explorer:
         if isinstance(condition, int):
             return bool(condition) or not self.possible(path)
         known = any(term is condition or (not isinstance(term, int) and term == condition) for term in path.conditions)
-        about = "a required condition fails on a path"
-        return known or self._model(path, (self.domain.not_(condition, 1),), about) is None
+        fails = self.domain.not_(condition, 1)
+        return known or self.model(path, fails, about="a required condition fails on a path") is None
 
-    def model(self, path: Path, *more: Bits) -> Model | None:
+    def model(self, path: Path, *more: Bits, about: str = "a path goes this way") -> Model | None:
         """Return an assignment that takes this path under the additional conditions, or None."""
-        return self._model(path, more, "a path goes this way")
-
-    def _model(self, path: Path, more: Sequence[Bits], about: str) -> Model | None:
         conditions = (*self.assumptions, *path.conditions, *more)
         witness = path.witness
         if witness is not None and all(witness(condition, 1) for condition in conditions):
