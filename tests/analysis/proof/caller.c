@@ -1,6 +1,6 @@
 /* Calls functions of a library, each in a process of its own, and tells which break their contract.
  *
- * A job is a line of the standard input: name, specification (0 step, 1 attacks, 2 arrays), lanes, win64, seed,
+ * A job is a line of the standard input: name, specification (0 step, 1 attacks, 2 arrays), win64, seed,
  * number of states, and the number of boards: -1 for random states, else registers and boards follow: 16 general
  * registers, 8 masks, 32 vectors of 8 lanes, which input the result overwrites (-1: none), the inputs' words.
  * Some states run under a signal after each instruction, some at the lowest end of the stack.
@@ -123,7 +123,7 @@ ret
 
 struct job {
     char name[64];
-    int specification, lanes, win64, states, boards, alias;
+    int specification, win64, states, boards, alias;
     u64 seed, inputs[2][MOST];
     struct state registers;
 } job;
@@ -210,7 +210,7 @@ static const char *run(int number)
     static const int lengths[] = {0, 1, 2, 3, 5, 8, 17, 4, 7, 9, 6, 16, 33, 15, 10, 11, 12, 13, 24, 31, 64};
     static const int places[2][4] = {{7, 6, 2, 1}, {1, 2, 8, 9}}, saved[] = {3, 5, 12, 13, 14, 15, 6, 7};
     const int inputs = job.specification ? 2 : 1, fixed = job.boards >= 0, arrays = job.specification == 2;
-    const int *place = places[job.win64], n = fixed ? job.boards : arrays ? lengths[number % 21] : job.lanes;
+    const int *place = places[job.win64], n = fixed ? job.boards : arrays ? lengths[number % 21] : 1;
     int alias = !arrays ? -1 : fixed ? job.alias : number % 5 == 1 ? 0 : number % 5 == 3 ? 1 : -1;
     int lowest = number >= job.states - 2, stepped = number % 4 == 2 && !lowest;
     u64 words[2][MOST], want[MOST], *at[3];
@@ -251,10 +251,7 @@ static const char *run(int number)
         for (int array = 0; array < 3; array++)
             given.general[place[array]] = (u64)at[array];
         given.general[place[3]] = n;
-    } else if (job.lanes > 1)
-        for (int input = 0; input < inputs; input++)
-            memcpy(given.vectors[input], words[input], 8 * n);
-    else
+    } else
         for (int input = 0; input < inputs; input++)
             given.general[place[input]] = words[input][0];
     for (int i = 0; i < (int)sizeof others; i++)
@@ -263,7 +260,7 @@ static const char *run(int number)
     steps = 0;
     enter();
 
-    u64 *got = arrays ? at[2] : job.lanes > 1 ? left.vectors[0] : left.general;
+    u64 *got = arrays ? at[2] : left.general;
     for (int i = 0; i < n; i++)
         if (got[i] != want[i])
             wrong = "result";
@@ -293,7 +290,7 @@ static const char *run(int number)
 
 static int read_job(void)
 {
-    if (scanf("%63s %d %d %d %lu %d %d", job.name, &job.specification, &job.lanes, &job.win64, &job.seed, &job.states, &job.boards) != 7)
+    if (scanf("%63s %d %d %lu %d %d", job.name, &job.specification, &job.win64, &job.seed, &job.states, &job.boards) != 6)
         return 0;
     if (job.boards >= 0) {
         for (u64 *each = (u64 *)&job.registers; each < &job.registers.flags; each++)

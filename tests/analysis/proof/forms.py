@@ -65,11 +65,6 @@ mov {i},{t}; jmp {3}; {1}:; cmp {i},{n}; jae {2}; = 8*{i}; {2}:
 A line = stands for a board, * for several, ? for several under a mask.
 """
 
-FIRST = """test {n},1; je {3}; = 8*{i}; inc {i}
-test {r},8; je {3}; test {n},{n}; je {4}; = 8*{i}; inc {i}
-"""
-"""One board before those by twos: the number is even then, or the result aligned."""
-
 VECTORS = "{3}:; lea {t},[{i}+{lanes}]; cmp {t},{n}; ja {4}; * 8*{i}; mov {i},{t}; jmp {3}"
 REST = "{1}:; cmp {i},{n}; -; jae {2}; = 8*{i}; inc {i}; jmp {1}; {2}:"
 MASKED = """{1}:; mov {t},{n}; sub {t},{i}; je {2}; mov {q},-1; cmp {t},8; jae {5}; bzhi {q},{q},{t}; {5}:; \

@@ -29,7 +29,6 @@ from tests.analysis.proof.forms import (
     CONDITIONS,
     DEFECTS,
     FINAL,
-    FIRST,
     LOOPS,
     MASKED,
     NOISE,
@@ -54,20 +53,18 @@ class Program:
     name: str
     spec: str
     abi: str
-    lanes: int
     defect: str
     text: str
 
     @property
     def task(self) -> Task:
-        return contract(self.spec, self.abi, self.lanes)
+        return contract(self.spec, self.abi)
 
 
 @cache
-def contract(spec: str, abi: str, lanes: int) -> Task:
-    """The task of a routine with so many boards in a vector register, or one in a general register."""
-    isa = {1: "x86-64", 2: "sse2", 4: "avx2", 8: "avx512"}[lanes]
-    return task_of(lower(find(spec), isa, abi, lanes if lanes > 1 else None))
+def contract(spec: str, abi: str) -> Task:
+    """The task of a routine."""
+    return task_of(lower(find(spec), "x86-64", abi))
 
 
 def part(name: str, bits: str) -> str:
@@ -398,7 +395,7 @@ def _north(code: Code, g: str, p: str, t: str) -> list[str]:
 
 
 def _north_lanes(code: Code, g: int, p: int, t: int, lanes: int) -> list[str]:
-    """As `_north`, in vectors; one step without a register p."""
+    """As `_north`, in vectors."""
     file, q = _FILES[lanes], "q" if lanes == 8 else ""
     three = lanes > 2 or (code.isa > 0 and code.chance.random() < 0.5)
     form = "movdqa xmm{t},xmm{g}; psllq xmm{t},{n}; pand xmm{t},xmm{p}; por xmm{g},xmm{t}; movdqa xmm{t},xmm{p}; "
@@ -406,9 +403,9 @@ def _north_lanes(code: Code, g: int, p: int, t: int, lanes: int) -> list[str]:
     if three:
         form = "vpsllq {f}{t},{f}{g},{n}; vpand{q} {f}{t},{f}{t},{f}{p}; vpor{q} {f}{g},{f}{t},{f}{g}; "
         form += "vpsllq {f}{t},{f}{p},{n}; vpand{q} {f}{p},{f}{p},{f}{t}"
-    steps = [form.format(f=file, q=q, g=g, p=p, t=t, n=count) for count in (8, 16, 32) if p >= 0]
+    steps = [form.format(f=file, q=q, g=g, p=p, t=t, n=count) for count in (8, 16, 32)]
     last = f"vpsllq {file}{g},{file}{g},8" if three else f"psllq xmm{g},8"
-    return [*"; ".join(steps).split("; "), last] if steps else [last]
+    return [*"; ".join(steps).split("; "), last]
 
 
 def _finish(code: Code, copy: str, g: str) -> None:
@@ -432,23 +429,18 @@ def _single(code: Code, g: str) -> None:
     """A function of boards in registers; the result goes to g."""
     chance, a = code.chance, code.arguments
     code.noise(4)
-    if code.task.lanes > 1:
-        vector, empty = int(Fields(code, "xmm")["x"]), 1 if code.task.specification == "attacks" else -1
-        code.vectors.add(vector)
-        code.run(_north_lanes(code, 0, empty, vector, code.task.lanes), 0.2)
+    copy, t = _copied(code, a[0]), code.take()
+    p = a[1] if len(a) > 1 and chance.random() < 0.5 else code.take()
+    code.boards.add(g)
+    if code.task.specification == "attacks":
+        code.boards.add(p)
+        lines = [f"mov {g},{a[0]}", *([f"mov {p},{a[1]}"] if p != a[1] else []), *_north(code, g, p, t)]
+        code.run(lines, 0.2)
     else:
-        copy, t = _copied(code, a[0]), code.take()
-        p = a[1] if len(a) > 1 and chance.random() < 0.5 else code.take()
-        code.boards.add(g)
-        if code.task.specification == "attacks":
-            code.boards.add(p)
-            lines = [f"mov {g},{a[0]}", *([f"mov {p},{a[1]}"] if p != a[1] else []), *_north(code, g, p, t)]
-            code.run(lines, 0.2)
-        else:
-            ways = ([f"shl {g},8"], [f"imul {g},{g},256"], [f"add {g},{g}"] * 8, [f"rol {g},8", f"and {g},-256"])
-            code.run([f"mov {g},{a[0]}", *chance.choice(ways)], 0.6)
-        code.live -= {t, p}
-        _finish(code, copy, g)
+        ways = ([f"shl {g},8"], [f"imul {g},{g},256"], [f"add {g},{g}"] * 8, [f"rol {g},8", f"and {g},-256"])
+        code.run([f"mov {g},{a[0]}", *chance.choice(ways)], 0.6)
+    code.live -= {t, p}
+    _finish(code, copy, g)
     code.boards.clear()
     code.live -= {*a}
     code.noise(4)
@@ -519,7 +511,7 @@ def _board(code: Code, places: Sequence[str], zero: Place | None) -> None:
     code.noise(1)
 
 
-def _boards(code: Code, places: Sequence[str], lanes: int, mask: str, aligned: bool) -> None:
+def _boards(code: Code, places: Sequence[str], lanes: int, mask: str) -> None:
     """So many boards at once, under a mask perhaps."""
     g, p, t = code.chance.sample([one for one in range(16) if one not in code.vectors], 3)
     code.vectors |= {g, p, t}
@@ -528,7 +520,7 @@ def _boards(code: Code, places: Sequence[str], lanes: int, mask: str, aligned: b
     load, zeroed = f"{move}{of}{end} {file}", mask and mask + "{z}"
     loads = [f"{load}{g}{zeroed},{places[0]}", f"{load}{p}{zeroed},{places[1]}"]
     code.run([*loads, *_north_lanes(code, g, p, t, lanes)], 0.05)
-    code.say(f"{move}{'a' if aligned else 'u'}{end} {places[2]}{mask},{file}{g}")
+    code.say(f"{move}u{end} {places[2]}{mask},{file}{g}")
     if code.fault("beside"):
         code.say(f"{move}u{end} {places[2][:-1]}{code.chance.choice((8, -8, 8 * lanes)):+d}],{file}{g}")
     code.vectors -= {g, p, t}
@@ -539,13 +531,11 @@ def _loop(code: Code, zero: Place | None) -> None:
     """One of the loops over the arrays: a line = stands for a board, * for several, ? for several under a mask."""
     chance, (s, e, r, n) = code.chance, code.arguments
     lanes = chance.choice((1, *((2,), (2, 4), (4, 8))[code.isa]))
-    form, aligned = chance.choice(_forms(LOOPS)), False
+    form = chance.choice(_forms(LOOPS))
     if lanes > 1:
-        first = chance.choice((*_forms(FIRST), "", "") if lanes == 2 else ("",))
-        aligned = ",8" in first
         masked = lanes == 8 and chance.random() < 0.6
         main = "" if masked and chance.random() < 0.4 else VECTORS.strip()
-        form = "; ".join(filter(None, ("{zero}", first, main, "{4}:", (MASKED if masked else REST).strip())))
+        form = "; ".join(filter(None, ("{zero}", main, "{4}:", (MASKED if masked else REST).strip())))
     else:
         lanes = 2
     taken = {field: code.take() for field in "itq" if "{" + field + "}" in form or "{d" + field + "}" in form}
@@ -578,7 +568,7 @@ def _loop(code: Code, zero: Place | None) -> None:
             if line[0] == "=":
                 _board(code, at, zero)
             else:
-                _boards(code, at, lanes, f"{{k{mask}}}" if line[0] == "?" else "", aligned)
+                _boards(code, at, lanes, f"{{k{mask}}}" if line[0] == "?" else "")
             code.readable = []
         else:
             code.fill(line)
@@ -632,12 +622,10 @@ def program(kind: str, number: int) -> Program:
 
 def _made(chance: random.Random, name: str, defect: str) -> Program | None:
     (spec,) = chance.choices(SPECS, (20, 25, 55))
-    isa, abi, lanes = chance.randrange(3), "win64" if chance.random() < 0.1 else "sysv", 1
-    if spec in SPECS[:2] and chance.random() < 0.1:
-        lanes, abi = (2, 4, 8)[isa], "sysv"
-    task = contract(spec, abi, lanes)
+    isa, abi = chance.randrange(3), "win64" if chance.random() < 0.1 else "sysv"
+    task = contract(spec, abi)
     code = Code(chance, task, isa, name, defect)
-    result = code.take() if spec != SPECS[2] and lanes == 1 else ""
+    result = code.take() if spec != SPECS[2] else ""
     away = (_vector_away,) if task.saved_vectors else ()
 
     def nested(times: int) -> None:
@@ -650,13 +638,13 @@ def _made(chance: random.Random, name: str, defect: str) -> Program | None:
     nested(chance.choice((0, 0, 1, 1, 2, 3, 4)))
     if spec in SPECS[:2] and result not in ("", "rax"):
         code.say(f"mov rax,{result}")
-    if chance.random() < 0.1 and lanes == 1 and isa:
+    if chance.random() < 0.1 and isa:
         code.say("vzeroupper")
     if bool(defect) != code.planted:
         return None
     place = chance.choice(("", "", "", ".p2align 4", ".p2align 12\n.zero 0xff0", ".p2align 6"))
     lines = [*place.split("\n"), f".globl {name}", f".type {name},@function", f"{name}:", *code.lines, "ret"]
-    return Program(name, spec, abi, lanes, defect, "\n".join([*lines, f".size {name},.-{name}", ""]))
+    return Program(name, spec, abi, defect, "\n".join([*lines, f".size {name},.-{name}", ""]))
 
 
 _DATA = """

@@ -72,11 +72,6 @@ def test_what_is_wrong_shows_in_steps(source: str, what: str) -> None:
     assert re.fullmatch(what, said.description), said.description
 
 
-def test_registers_that_a_convention_saves_are_its_own() -> None:
-    _, said = judged("mov rsi,rcx; mov rax,0; ret", abi="win64")
-    assert (said.status, said.description) == ("confirmed", "confirmed by stepping: rsi is not restored")
-
-
 def test_a_refutation_of_right_code_disagrees() -> None:
     made, _ = judged("mov rax,rdi; ret")
     right = replace(made, binary=Binary(assemble("xor eax,eax; ret")))

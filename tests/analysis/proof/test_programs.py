@@ -116,7 +116,7 @@ def _jobs(program: Program, certificate: Certificate) -> list[str]:
     if not runnable() or not features(certificate.instructions) - BASELINE <= cpu.features():
         return []
     number = int("".join(filter(str.isdigit, program.name)))
-    head = f"{program.name} {SPECS.index(program.spec)} {program.lanes} {int(program.abi == 'win64')} {number} {STATES}"
+    head = f"{program.name} {SPECS.index(program.spec)} {int(program.abi == 'win64')} {number} {STATES}"
     found = certificate.counterexample
     if found is None or len(found.inputs[0][1]) > MOST:
         return [f"{head} -1\n"]

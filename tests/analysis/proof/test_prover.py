@@ -17,7 +17,7 @@ from setwise.analysis.proof.prover import Prover, confirmed
 from setwise.analysis.run.samples import samples
 from setwise.analysis.spec.contracts import task_for, task_of
 from setwise.analysis.spec.task import Argument, Place, Result, Task
-from setwise.codegen.catalogue import catalogue, find
+from setwise.codegen.catalogue import find
 from setwise.codegen.lower import lower
 from setwise.codegen.machine.convention import SYSV
 from setwise.codegen.numbering import BIG_ENDIAN_FILES
@@ -87,14 +87,6 @@ def test_the_classic_listings_are_proved(source: str) -> None:
 def test_kernels_of_every_sort_are_proved(name: str, isa: str, lanes: int | None, abi: str) -> None:
     made = kernel_proof(name, isa, abi, lanes)
     assert (made.status, made.reason) == ("proved", "")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name in catalogue() if name.startswith("exploding.")])
-def test_exploding_bitboards_are_proved_square_by_square(name: str) -> None:
-    made = kernel_proof(name)
-    assert made.status == "proved"
-    assert made.cases == (640 if "direction" in name else 64)
 
 
 def test_specifications_of_other_numberings_are_told_apart() -> None:

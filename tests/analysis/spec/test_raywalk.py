@@ -87,12 +87,6 @@ def test_empty_boards(sliders: int) -> None:
         assert raywalk.empty_attacks(direction, sliders) | sliders == raywalk.empty_fill(direction, sliders)
 
 
-def test_rays_pass_sliders_on_empty_squares() -> None:
-    assert attacks("east", 0b11, 0b10) == 0b110
-    assert attacks("east", 0b11, 0) == 0b110
-    assert attacks("east", 0b11, 0b111) == 0b1110
-
-
 @given(boards, boards, boards, st.integers(0, 7))
 def test_numpy_says_the_same(rooks: int, bishops: int, empty: int, dir8: int) -> None:
     arrays = [np.array([word, word], dtype=np.uint64) for word in (rooks, bishops, empty)]
