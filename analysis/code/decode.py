@@ -5,7 +5,7 @@ All other modules of `analysis` see only the small frozen types of this module.
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from types import MappingProxyType
@@ -184,16 +184,19 @@ def decode(text: bytes) -> tuple[Decoded, ...]:
     >>> [instruction.mnemonic for instruction in decode(bytes.fromhex("4889d0c3"))]
     ['mov', 'ret']
     """
-    decoder, encoder = iced.Decoder(64, text, ip=0), iced.Encoder(64)
+    return tuple(decode_from(text, 0))
+
+
+def decode_from(text: bytes, start: int) -> Iterator[Decoded]:
+    """Yield the instructions from an offset on. Raises DecodeError at bytes that are no valid instruction."""
+    decoder, encoder = iced.Decoder(64, text[start:], ip=start), iced.Encoder(64)
     factory = iced.InstructionInfoFactory()
-    found = []
     for instruction in decoder:
         offset = instruction.ip
         if instruction.is_invalid:
             few = text[offset : offset + 8].hex(" ")
             raise DecodeError(f"no instruction at offset {offset:#x}: {few}")
-        found.append(_decoded(instruction, factory, encoder, text))
-    return tuple(found)
+        yield _decoded(instruction, factory, encoder, text)
 
 
 def encodings() -> Mapping[str, str]:

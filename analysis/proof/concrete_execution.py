@@ -16,8 +16,7 @@ from setwise.analysis.proof.symbolic import MOST_STEPS, CodeMap
 from setwise.analysis.run.caller import RESULTS, word_at
 from setwise.analysis.run.interpreter import CODE, STACK, Interpreter, MemoryRange, MemoryRanges, Start, StepError
 from setwise.analysis.semantics.domains import Bits, Integers
-from setwise.analysis.semantics.state import GENERAL, MASKS, VECTORS, BreachError
-from setwise.analysis.semantics.table import SemanticsError
+from setwise.analysis.semantics.state import GENERAL, MASKS, VECTORS, ContractViolation, SemanticsError
 from setwise.analysis.spec.task import Argument, Place
 
 _OFFSETS = (8, 24, 40, 56)  # offsets of rsp at entry from a multiple of 64
@@ -65,7 +64,7 @@ def _step(certificate: Certificate, found: Counterexample, rsp: int, domain: _Dr
         machine = _Replay(certificate, found, rsp, domain)
         if not machine.returns():
             return Confirmation("not confirmed", f"not confirmed: it has not returned after {MOST_STEPS} steps")
-    except (BreachError, StepError) as error:
+    except (ContractViolation, StepError) as error:
         return _confirmed(found, str(error))
     except (SemanticsError, DecodeError) as error:
         return Confirmation("not confirmed", f"not confirmed, because it cannot be stepped: {error}")
@@ -114,25 +113,32 @@ class _Replay(Interpreter):
     """The interpreter's state for a counterexample; it may access only the contract's memory."""
 
     def __init__(self, certificate: Certificate, found: Counterexample, rsp: int, domain: Integers) -> None:
-        self._task, self._found = certificate.task, found
+        task = self._task = certificate.task
+        self._found = found
         self._code, layout = CodeMap(certificate.binary), certificate.binary.layout
         self.shift = 0 if layout is None else layout.shift
+        self._count = len(found.inputs[0][1]) if task.elements else 1  # of boards in each array
+        inputs = zip(task.arrays, found.inputs, strict=False)  # the array of the result is none
+        self._arrays = {name: _bytes(words) for name, (_, words) in inputs}
+        self._result = task.arrays[-1 if found.alias is None else found.alias] if task.elements else RESULTS
+        # Results are prefilled with words that differ from the expected ones.
+        unset = [(result.place, word ^ _WORD) for result, word in zip(task.results, found.expected, strict=False)]
         super().__init__(
             certificate.binary,
             self._registers(),
-            dict(self._memory()),
+            {**self._block(unset), **self._arrays},
             self._code.instructions,
             stack={
-                **{a.place.offset: self._word(a) for a in self._task.arguments if a.place.file == "stack"},
-                **{place.offset: word for place, word in self._unset() if place.file == "stack"},
+                **{a.place.offset: self._word(a) for a in task.arguments if a.place.file == "stack"},
+                **{place.offset: word for place, word in unset if place.file == "stack"},
             },
             rsp=rsp,
-            above=self._task.stack,
+            above=task.stack,
             code=CODE + (self.shift or 0),
         )
         memory = self.state.memory
         assert isinstance(memory, MemoryRanges)
-        self.state.memory = _Memory(memory.regions, self.stack, rsp, self._task.red_zone)
+        self.state.memory = _Memory(memory.regions, self.stack, rsp, task.red_zone)
         self.state.domain = domain
         self._before = dict(self.state.registers), dict(self.state.vectors)
 
@@ -165,11 +171,7 @@ class _Replay(Interpreter):
 
     def results(self) -> tuple[int, ...]:
         """Return the results of the counterexample's lane; none for arrays without a board."""
-        lane, task = self._found.lane, self._task
-        if task.elements:
-            place, block = Place("memory"), self._result
-            return (self._read(place, lane, block),) if self._count else ()
-        return tuple(self._read(result.place, lane, RESULTS) for result in task.results)
+        return tuple(self._read(result.place) for result in self._task.results) if self._count else ()
 
     def broken(self) -> Iterator[str]:
         """Yield complaints about registers and inputs that are not preserved."""
@@ -180,43 +182,18 @@ class _Replay(Interpreter):
         for name in self._task.saved_vectors:
             if self.state.vectors[name][:2] != vectors[name][:2]:
                 yield f"x{name[1:]} is not restored"
-        for name, words in self._arrays():
-            if name != self._result and bytes(self.buffers[name].content) != _bytes(words):
+        for name, content in self._arrays.items():
+            if name != self._result and bytes(self.buffers[name].content) != content:
                 yield f"{name} is changed"
 
-    @property
-    def _count(self) -> int:
-        """The number of boards in each array."""
-        return len(self._found.inputs[0][1])
-
-    @property
-    def _result(self) -> str:
-        """The name of the array that receives the result."""
-        return self._task.arrays[-1 if self._found.alias is None else self._found.alias]
-
-    def _arrays(self) -> Iterator[tuple[str, tuple[int, ...]]]:
-        """Yield the given arrays with their boards."""
+    def _block(self, unset: Sequence[tuple[Place, int]]) -> dict[str, bytes]:
+        """Return the buffer of the results, unless the result has the place of an input."""
         if self._task.elements:
-            yield from zip(self._task.arrays, (words for _, words in self._found.inputs), strict=False)
-
-    def _memory(self) -> Iterator[tuple[str, bytes]]:
-        """Yield the buffers. Result buffers are prefilled with words that differ from the expected results."""
-        for name, words in self._arrays():
-            yield name, _bytes(words)
-        unset = [*self._unset()]
-        if self._task.elements:
-            if self._found.alias is None:
-                yield self._result, _bytes([word for _, word in unset] * self._count)
-            return
+            return {self._result: _bytes([word for _, word in unset] * self._count)}
         content = bytearray(max(place.offset + 8 * place.lanes for place, _ in unset))
         for place, word in unset:
             content[place.offset : place.offset + 8 * place.lanes] = _bytes([word] * place.lanes)
-        yield RESULTS, bytes(content)
-
-    def _unset(self) -> Iterator[tuple[Place, int]]:
-        """Yield the place of each result with its initial content: the complement of the expected word."""
-        for result, word in zip(self._task.results, self._found.expected, strict=False):
-            yield result.place, word ^ _WORD
+        return {RESULTS: bytes(content)}
 
     def _registers(self) -> dict[str, Start]:
         given = self._found.registers
@@ -235,17 +212,17 @@ class _Replay(Interpreter):
 
     def _word(self, argument: Argument) -> int | str:
         """Return the content of an argument that is no vector: a number, or the name of the buffer it points to."""
-        if argument.kind == "results":
-            return RESULTS
+        if argument.kind == "results" or (argument.kind == "boards" and argument.name == self._task.arrays[-1]):
+            return self._result
         if argument.kind == "boards":
-            return self._result if argument.name == self._task.arrays[-1] else argument.name
+            return argument.name
         return self._count if argument.kind == "count" else dict(self._found.inputs)[argument.name][0]
 
-    def _read(self, place: Place, lane: int, buffer: str) -> int:
-        block = self.buffers[buffer].content if buffer in self.buffers else b""
+    def _read(self, place: Place) -> int:
+        block = self.buffers[self._result].content
         if place.file == "stack":
             block = self.stack.content[self.rsp - self.stack.start :]
-        return word_at(place, lane, self.state.registers, self.state.vectors, bytes(block))
+        return word_at(place, self._found.lane, self.state.registers, self.state.vectors, bytes(block))
 
 
 def _bytes(words: Sequence[int]) -> bytes:

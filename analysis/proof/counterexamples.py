@@ -7,14 +7,10 @@ from setwise.analysis.proof.claims import Case, EntryUnknowns, results
 from setwise.analysis.proof.pointers import Addresses, Pointer
 from setwise.analysis.proof.solver import Model, Solver
 from setwise.analysis.semantics.domains import Bits
-from setwise.analysis.semantics.table import MachineState
+from setwise.analysis.semantics.state import MachineState
 from setwise.analysis.spec.task import Task
 
 _FEW_PIECES = 3
-
-
-class Disagreement(AssertionError):
-    """Two computations of the same result that differ, which is an error in the prover itself."""
 
 
 def readable_model(solver: Solver, task: Task, words: Sequence[Bits], conditions: Sequence[Bits]) -> Model | None:
@@ -57,9 +53,7 @@ def _wishes(domain: Addresses, task: Task, words: Sequence[Bits]) -> Iterator[Bi
 
 
 def counterexample(
-    domain: Addresses,
     entry: EntryUnknowns,
-    task: Task,
     case: Case,
     lane: int,
     model: Model,
@@ -69,23 +63,20 @@ def counterexample(
 ) -> Counterexample:
     """Return the counterexample that a model describes; `state` is the final state, or None if there is none.
 
-    The expected results are recomputed over integers. Raises Disagreement if they differ.
+    The expected results are recomputed over integers. Raises AssertionError if they differ.
     """
     inputs = tuple(
         (argument.name, tuple(model(word, 64) for word in lanes))
-        for argument, lanes in zip(task.words, case.words, strict=True)
+        for argument, lanes in zip(case.task.words, case.words, strict=True)
     )
     registers = {name: model(value, 64) for name, value in entry.words()}
     wanted: tuple[int, ...] = ()
     got: tuple[int, ...] = ()
     if case.lanes:
-        wanted = task.expected([lanes[min(lane, len(lanes) - 1)] for _, lanes in inputs])
+        wanted = case.task.expected([lanes[min(lane, len(lanes) - 1)] for _, lanes in inputs])
         if wanted != tuple(model(word, 64) for word in expected):
-            raise Disagreement(f"the specification over integers differs from that over bit-vectors: {inputs}")
-        got = () if state is None else tuple(_number(model, result) for result in results(task, case, state, lane))
+            raise AssertionError(f"the specification over integers differs from that over bit-vectors: {inputs}")
+        made = [] if state is None else results(case, state, lane)
+        got = tuple(0 if isinstance(word, Pointer) else model(word, 64) for word in made)
     alias = case.alias[0] if case.alias else None
     return Counterexample(what, inputs, lane, wanted, got, registers, alias=alias, runs=state is not None)
-
-
-def _number(model: Model, value: Bits) -> int:
-    return 0 if isinstance(value, Pointer) else model(value, 64)

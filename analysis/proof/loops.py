@@ -1,49 +1,135 @@
 """Induction over loop iterations: an invariant at the loop's head replaces unrolling.
 
 A loop on an unknown condition is unrolled while another iteration is possible. If there is no bound, as for arrays of
-n boards, it is proved with an invariant that `invariants` guesses. The proof shows that the invariant holds on entry,
-that an iteration preserves it, and that it bounds the number of iterations. Additional guesses are dropped if they
-fail on entry or are not preserved (Houdini: Flanagan and Leino 2001). Every part of the state that an iteration
-changes, as `state.changed` finds it, is unknown at the head except for the invariant. If an iteration from there
-changes more, that becomes unknown too, until a fixed point is reached.
+n boards, it is proved with an invariant. `guess` proposes one, which need not be right. The proof shows that the
+invariant holds on entry, that an iteration preserves it, and that it bounds the number of iterations. Additional
+guesses are dropped if they fail on entry or are not preserved (Houdini: Flanagan and Leino 2001). Every part of the
+state that an iteration changes, as `path_state.changed` finds it, is unknown at the head except for the invariant. If
+an iteration from there changes more, that becomes unknown too, until a fixed point is reached.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from setwise.analysis.proof.invariants import Invariant, LoopHead, guess
-from setwise.analysis.proof.memory import GapError, Round
+from setwise.analysis.code.decode import signed
 from setwise.analysis.proof.path_state import Key, Variable, changed, drop, get, is_byte, put, variables
+from setwise.analysis.proof.pointers import Addresses, Pointer
 from setwise.analysis.proof.symbolic import Explorer, Path, Stop, Ways
 from setwise.analysis.semantics.domains import Bits
-from setwise.analysis.semantics.table import SemanticsError
+from setwise.analysis.semantics.state import SemanticsError, Unsupported
 
+MOST_BOARDS = 1 << 60  # more do not fit into the address space
 _TRIES = 16
 _FORGOTTEN = ("registers", "vectors", "flags")  # these, and bytes of memory, may be unknown at a loop's head
-_OF_INVARIANT = (("memory", "arrays", "frontier"), ("memory", "arrays", "round"))
+_OF_INVARIANT = [("memory", "arrays", name) for name in ("frontier", "round", "touched", "written")]
+
+
+@dataclass(frozen=True, slots=True)
+class LoopHead:
+    """An instance of an invariant at a loop's head.
+
+    The variables have `values`, `conditions` hold, `frontier` boards are done and `left` remain. Each of the `guesses`
+    may hold in addition.
+    """
+
+    values: Mapping[Variable, Bits]
+    conditions: Sequence[Bits]
+    frontier: Bits
+    left: Bits
+    guesses: Sequence[Bits]
+
+
+@dataclass(frozen=True)
+class Invariant:
+    """A loop invariant over arrays of `count` boards.
+
+    `start` boards are done before the loop, and each iteration does `each` more. `moving` maps an induction variable
+    to its initial value and its step. A variable in a register may count up to one of `limits`.
+    """
+
+    domain: Addresses
+    count: Bits
+    start: Bits
+    each: int
+    moving: Mapping[Variable, tuple[Bits, int]]
+    limits: Sequence[Bits]
+
+    def head(self, rounds: Bits) -> LoopHead:
+        """Return the invariant at the head of the loop after a number of iterations."""
+        domain = self.domain
+        done, all_left = self._times(rounds, self.each), domain.sub(self.count, self.start, 64)
+        left = domain.sub(all_left, done, 64)
+        values, guesses = {}, [domain.not_(domain.ult(left, self.each, 64), 1)]
+        for variable, (before, rate) in self.moving.items():
+            values[variable] = domain.add(before, self._times(rounds, rate), 64)
+            if variable.kind != "registers" or isinstance(before, Pointer):
+                continue
+            if rate < 0:  # a count down to 0
+                spent = self._times(rounds, -rate)
+                guesses += [domain.ult(spent, before, 64), domain.not_(domain.ult(before, spent, 64), 1)]
+            elif rate:  # a count up to a limit
+                guesses += [domain.ult(values[variable], limit, 64) for limit in self.limits]
+                guesses += [domain.not_(domain.ult(limit, values[variable], 64), 1) for limit in self.limits]
+        conditions = [domain.ult(rounds, MOST_BOARDS, 64), domain.not_(domain.ult(all_left, done, 64), 1)]
+        return LoopHead(values, conditions, domain.add(self.start, done, 64), left, guesses)
+
+    def _times(self, number: Bits, rate: int) -> Bits:
+        if rate < 0:
+            return self.domain.sub(0, self._times(number, -rate), 64)
+        if rate & (rate - 1) == 0:
+            return self.domain.shl(number, rate.bit_length() - 1, 64) if rate else 0
+        return self.domain.mul(number, rate, 64)
+
+
+def guess(
+    domain: Addresses, count: Bits, path: Path, backs: Sequence[Path], variables: Sequence[Variable]
+) -> Invariant:
+    """Return a guessed invariant for the head of `path`, from one iteration, which ends in `backs`.
+
+    `variables` are the parts of the state that the iteration changes. Raises Unsupported if its paths do not all
+    process the same number of boards.
+    """
+    arrays = path.space.arrays
+    (each, *unlike) = {_written(back) - _written(path) for back in backs}
+    if arrays is None or unlike or each < 1:
+        raise Unsupported(f"no invariant is found for the loop at {path.offset:#x}")
+    moving = {}
+    for variable in variables:
+        if variable.is_word:
+            before = get(path.state, variable)
+            moves = {domain.distance(get(back.state, variable), before) for back in backs}
+            step = moves.pop()
+            if not moves and step is not None:
+                moving[variable] = before, signed(step, 64)
+    changing = {variable.key for variable in variables}
+    unchanged = [value for name, value in path.state.registers.items() if ("registers", name) not in changing]
+    limits = [value for value in unchanged if not isinstance(value, (int, Pointer))]
+    return Invariant(domain, count, domain.add(arrays.frontier, _written(path), 64), each, moving, limits)
+
+
+def _written(path: Path) -> int:
+    arrays = path.space.arrays
+    return len(arrays.written) if arrays else 0
 
 
 @dataclass(slots=True)
 class _Changes:
-    """The state that iterations change: variables and lost bytes.
+    """The parts of the state that iterations change: `variables`, and bytes that are `lost`.
 
-    An iteration does not preserve the invariant's values of the `forgotten` variables.
+    `keys` are their leaves. An iteration does not preserve the invariant's values of the `forgotten` variables.
     """
 
+    keys: set[Key] = field(default_factory=set)
     variables: list[Variable] = field(default_factory=list)
     forgotten: set[Variable] = field(default_factory=set)
     lost: set[Key] = field(default_factory=set)
 
-    def known(self) -> set[Key]:
-        """Return the keys of all leaves that are already unknown at the head."""
-        return {key for variable in self.variables for key in _keys(variable)} | self.lost
-
 
 class Loops:
-    """Induction over loops on `count` boards. `settle` verifies the writes of one iteration, or raises GapError."""
+    """Induction over loops on arrays. `settle` verifies the writes of one iteration, or raises Unsupported."""
 
-    def __init__(self, explorer: Explorer, count: Bits, settle: Callable[[Path], None]) -> None:
-        self.explorer, self.count, self.settle = explorer, count, settle
+    def __init__(self, explorer: Explorer, settle: Callable[[Path], None]) -> None:
+        self.explorer, self.settle = explorer, settle
         self.domain = explorer.domain
         self.used = ""
 
@@ -52,12 +138,12 @@ class Loops:
         try:
             return self._enter(path)
         except SemanticsError as error:
-            return [Stop(str(error), path.offset, path)]
+            return [Stop(str(error))]
 
     def _enter(self, path: Path) -> Ways:
         head = path.offset
         if head in path.inside:
-            raise GapError("re-enters a loop from another one")
+            raise Unsupported("re-enters a loop from another one")
         once = path.fork(head, 1)
         once.inside |= {head}
         backs, rest = self._round(once)
@@ -68,12 +154,12 @@ class Loops:
             path.space.arrays.upward = backs[0].space.arrays.upward
         changes = _Changes()
         self._note(changes, path, backs)
-        invariant = guess(self.domain, self.count, path, backs, changes.variables)
+        invariant = guess(self.domain, self.explorer.case.count, path, backs, changes.variables)
         self.settle(path)
         if not self.explorer.possible(path):
             return []
         if not all(self.explorer.sure(path, claim) for _, claim in self._claims(path, invariant.head(0))):
-            raise GapError(f"no invariant is found for the loop at {head:#x}")
+            raise Unsupported(f"no invariant is found for the loop at {head:#x}")
         for tried in (replace(invariant, limits=()), invariant):  # conditions about limits are hard for the solver
             guesses = self._guesses(path, tried.head(0))
             held = {at for at, one in enumerate(guesses) if self.explorer.sure(path, one)}
@@ -84,14 +170,14 @@ class Loops:
             if isinstance(found, list):
                 self.used = "the first a boards are done and right, and a rises to n"
                 return found
-        raise GapError(f"the loop at {head:#x}: {found or 'no fixed point of the changed state is found'}")
+        raise Unsupported(f"the loop at {head:#x}: {found or 'no fixed point of the changed state is found'}")
 
     def _keeps(self, path: Path, changes: _Changes, invariant: Invariant, held: set[int]) -> Ways | str | None:
         """Return the paths that leave the loop if the invariant with the guesses `held` is inductive, else the reason.
 
         Returns None to ask for another attempt, after it has dropped guesses or made more of the state unknown.
         """
-        rounds = self.explorer.unknown(f"rounds of loop {len(path.inside)}", 64)
+        rounds = self.domain.unknown(f"rounds of loop {len(path.inside)}")
         before, after = invariant.head(rounds), invariant.head(self.domain.add(rounds, 1, 64))
         start = self._arbitrary(path, changes, before)
         guesses = self._guesses(start, before)
@@ -105,7 +191,7 @@ class Loops:
         try:
             for back in backs:
                 self.settle(back)
-        except GapError as error:
+        except Unsupported as error:
             return str(error)
         if self._note(changes, start, backs):
             return None
@@ -127,18 +213,18 @@ class Loops:
 
     def _note(self, changes: _Changes, start: Path, backs: Sequence[Path]) -> bool:
         """Add the leaves that these iterations change to `changes`. Return whether there were new ones."""
-        known, there = changes.known(), dict[Key, bool]()
+        there = dict[Key, bool]()
         for back in backs:
             for key, is_there in changed(start.state, back.state).items():
-                if key not in known and key[:3] not in _OF_INVARIANT:
+                if key not in changes.keys and key[:3] not in _OF_INVARIANT:
                     there[key] = there.get(key, True) and is_there
         for key, is_there in there.items():
             if key[1:] == ("rsp",) or not (key[0] in _FORGOTTEN or is_byte(key)):
-                raise GapError(f"an iteration changes {'.'.join(map(str, key[-2:]))}, which must not change")
+                raise Unsupported(f"an iteration changes {'.'.join(map(str, key[-2:]))}, which must not change")
             if not is_there:
                 changes.lost.add(key)
-        if there:
-            changes.variables += variables({key for key in there if there[key]}, backs[0].state)
+        changes.keys |= there.keys()
+        changes.variables += variables([key for key in there if there[key]], backs[0].state)
         return bool(there)
 
     def _claims(self, path: Path, head: LoopHead) -> list[tuple[Variable | None, Bits]]:
@@ -175,23 +261,16 @@ class Loops:
         """
         start = path.fork(path.offset, 1)
         start.conditions, start.inside = (*path.conditions, *head.conditions), path.inside | {path.offset}
-        space, unknown = start.space, self.explorer.unknown
+        space = start.space
         if space.arrays:
             # A round of its own, because the conditions so far are about boards of earlier rounds.
-            again = Round(space.arrays.round.number + 1)
-            space.arrays = replace(space.arrays, frontier=head.frontier, round=again)
+            space.arrays = space.arrays.moved(head.frontier)
         for key in changes.lost:
             drop(start.state, key)
         for variable in changes.variables:
             value = None if variable in changes.forgotten else head.values.get(variable)
             if value is None:
                 # Named without the loop's offset, so that similar loops share solver queries.
-                value = unknown(f"{variable.name} of loop {len(path.inside)}", variable.width)
+                value = self.domain.unknown(f"{variable.name} of loop {len(path.inside)}", variable.width)
             put(start.state, variable, value)
         return start
-
-
-def _keys(variable: Variable) -> list[Key]:
-    *path, last = variable.key
-    number = variable.width // 8 if variable.kind == "memory" else 1
-    return [(*path, last + at) for at in range(number)] if number > 1 else [variable.key]

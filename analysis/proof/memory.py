@@ -1,34 +1,26 @@
 """The memory model of symbolic execution: read-only code and data, the stack, the result block, and arrays.
 
-Every access must fall into one of these for all arguments. An access outside is a breach. An access that the prover
-cannot locate is a gap, and the proof fails.
+Every access must fall into one of these for all arguments. An access outside violates the contract. An access
+that the prover cannot locate is unsupported, and the proof fails.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from setwise.analysis.code.decode import signed
 from setwise.analysis.proof.image import Area, MemoryImage
 from setwise.analysis.proof.path_state import APART, Cells
 from setwise.analysis.proof.pointers import Addresses, Base, Pointer
 from setwise.analysis.semantics.domains import Bits
-from setwise.analysis.semantics.state import BreachError, SemanticsError
+from setwise.analysis.semantics.state import ContractViolation, Unsupported
 
 _WIDEST_INDEX = 4096  # largest number of positions of a table lookup
 STACK, ENTRY = Base("stack", 16), 8  # base, and rsp at entry
 LOWEST = 4096  # bytes below rsp at entry: deeper accesses may skip the guard page
 
 
-class GapError(SemanticsError):
-    """A limit of the prover that leaves the code unproved. It is a breach if the one-bit term `allowed` can be 0."""
-
-    def __init__(self, message: str, allowed: Bits = 1) -> None:
-        super().__init__(message)
-        self.allowed = allowed
-
-
-class UndecidedError(GapError):
+class UndecidedError(Unsupported):
     """An address that depends on unknowns.
 
     It is resolved if one of `words` has the same value for all of them.
@@ -47,43 +39,37 @@ class AliasUnknownError(ValueError):
 
 
 @dataclass(slots=True)
-class Round:
-    """The boards accessed since the frontier last moved, by their distance from it.
-
-    `touched` and `written` give the one-bit condition under which a board is accessed, or written with its new value.
-    `number` distinguishes rounds, because each reads other boards, which are new unknowns.
-    """
-
-    number: int = 0
-    touched: dict[int, Bits] = field(default_factory=dict)
-    written: dict[int, tuple[Bits, Bits]] = field(default_factory=dict)
-
-
-@dataclass(slots=True)
 class Arrays:
     """Arrays of `count` boards each, of which the first `frontier` boards are done.
 
-    One of them is the result.
+    One of them is the result. `inputs` are the names of the specification's arrays, several of which may be one array.
+    With `upward`, boards are counted from the start; if False, from the end. The first access decides it; until then it
+    is None. Unless the result is `apart`, it may be one of the inputs; then no board is read after it was written, and
+    none behind the frontier is read.
 
-    `inputs` are the names of the specification's arrays, several of which may be one array. With `upward`, boards are
-    counted from the start; if False, from the end. The first access decides it; until then it is None. Unless the
-    result is `apart`, it may be one of the inputs; then no board is read after it was written, and none behind the
-    frontier is read. `unknown` returns the board that is read, always the same for the same array, round and distance.
+    `touched` and `written` are the boards accessed since the frontier last moved, by their distance from it: the
+    one-bit condition under which a board is accessed, or written with its new value. `round` counts the moves, because
+    each round reads other boards, which are new unknowns.
     """
 
     names: Mapping[Base, str]
     inputs: tuple[str, ...]
     result: Base
     count: Bits
-    unknown: Callable[[str], Bits]
     apart: bool = False
     frontier: Bits = 0
     upward: bool | None = None
-    round: Round = field(default_factory=Round)
+    round: int = 0
+    touched: dict[int, Bits] = field(default_factory=dict)
+    written: dict[int, tuple[Bits, Bits]] = field(default_factory=dict)
 
-    def board(self, name: str, place: int) -> Bits:
+    def board(self, domain: Addresses, name: str, place: int) -> Bits:
         """Return the unknown board of an input at that distance from the frontier."""
-        return self.unknown(f"{name}[{self.round.number}+{place}]")
+        return domain.unknown(f"{name}[{self.round}+{place}]")
+
+    def moved(self, frontier: Bits) -> "Arrays":
+        """Return the arrays at the start of the next round, with another frontier."""
+        return replace(self, frontier=frontier, round=self.round + 1, touched={}, written={})
 
 
 @dataclass(slots=True)
@@ -104,10 +90,10 @@ class Space:
     """Pending one-bit conditions, each with the complaint if it does not hold."""
 
     def require(self, condition: Bits, what: str) -> None:
-        """Require a condition. Raises BreachError if it is known not to hold."""
+        """Require a condition. Raises ContractViolation if it is known not to hold."""
         if isinstance(condition, int):
             if not condition:
-                raise BreachError(what)
+                raise ContractViolation(what)
             return
         self.must.append((condition, what))
 
@@ -117,14 +103,16 @@ class Space:
         allowed = self.domain.ult(self.domain.sub(rsp, lowest, 64), LOWEST + 8 + self.red_zone + 1, 64)
         pointer = self.known_pointer(rsp, (STACK,), "loses the stack pointer", allowed, split=True)
         if pointer.base != STACK:
-            raise BreachError("loses the stack pointer")
+            raise ContractViolation("loses the stack pointer")
         if pointer.index is not None:
             raise UndecidedError("moves the stack pointer by an unknown distance", [pointer.index], allowed, split=True)
         cells, limit = self.cells[STACK], signed(pointer.offset, 64) - self.red_zone
         if limit > ENTRY + 8:
-            raise BreachError("raises the stack pointer into its caller's frame, which a signal handler may overwrite")
+            raise ContractViolation(
+                "raises the stack pointer into its caller's frame, which a signal handler may overwrite"
+            )
         if limit < ENTRY - LOWEST:
-            raise GapError(f"uses more than {LOWEST} bytes of stack, which may not be mapped")
+            raise Unsupported(f"uses more than {LOWEST} bytes of stack, which may not be mapped")
         cells.low = limit
         for place in [place for place in cells.content if place < limit]:
             del cells.content[place]
@@ -132,28 +120,28 @@ class Space:
     def load(self, address: Bits, bits: int, wanted: Bits = 1) -> Bits:
         """Return the loaded bits.
 
-        Raises BreachError for an access outside, and GapError if the prover cannot decide.
+        Raises ContractViolation for an access outside, and Unsupported if the prover cannot decide.
         """
         with self._only_where(wanted):
             return self._load(address, bits, wanted)
         return 0  # unreachable unless the condition in `must` fails
 
     def store(self, address: Bits, bits: int, value: Bits, wanted: Bits = 1) -> None:
-        """Store a value. Raises the errors of `load`, and BreachError for read-only memory."""
+        """Store a value. Raises the errors of `load`, and ContractViolation for read-only memory."""
         with self._only_where(wanted):
             self._store(address, bits, value, wanted)
 
     @contextmanager
     def _only_where(self, wanted: Bits) -> Iterator[None]:
-        """Restrict complaints to the case that `wanted` is 1. A breach becomes a pending condition."""
+        """Restrict complaints to the case that `wanted` is 1. A violation becomes a pending condition."""
         start, unwanted = len(self.must), self.domain.not_(wanted, 1)
         try:
             yield
-        except BreachError as error:
+        except ContractViolation as error:
             if isinstance(wanted, int):
                 raise
             self.must.append((0, str(error)))
-        except GapError as error:
+        except Unsupported as error:
             error.allowed = self.domain.or_(error.allowed, unwanted, 1)
             raise
         self.must[start:] = [(self.domain.or_(holds, unwanted, 1), what) for holds, what in self.must[start:]]
@@ -170,7 +158,7 @@ class Space:
     def _store(self, address: Bits, bits: int, value: Bits, wanted: Bits) -> None:
         pointer, size = self._pointer(address, bits // 8, "writes"), bits // 8
         if pointer.base in self.image.areas:
-            raise BreachError(f"writes {size} bytes to the code and its data, which are read-only")
+            raise ContractViolation(f"writes {size} bytes to the code and its data, which are read-only")
         if self.arrays is not None and pointer.base in self.arrays.names:
             self._write_board(self.arrays, pointer, bits, value, wanted)
             return
@@ -186,23 +174,23 @@ class Space:
         if pointer.base == arrays.result and not arrays.apart:
             raise AliasUnknownError(f"reads {name}, which may be an input")
         place = self._touch(arrays, pointer, bits, wanted)
-        if place in arrays.round.written:  # the board may have been overwritten
+        if place in arrays.written:  # the board may have been overwritten
             return self.domain.variable(f"{name} overwritten", 64)
-        return arrays.board(name, place)
+        return arrays.board(self.domain, name, place)
 
     def _write_board(self, arrays: Arrays, pointer: Pointer, bits: int, value: Bits, wanted: Bits) -> None:
         if pointer.base != arrays.result:
             what = f"writes to {arrays.names[pointer.base]}"
-            raise GapError(what) if arrays.apart else AliasUnknownError(what)
+            raise Unsupported(what) if arrays.apart else AliasUnknownError(what)
         place = self._touch(arrays, pointer, bits, wanted)
-        if not isinstance(wanted, int) and place in arrays.round.written:
-            raise GapError(f"writes board {place} of {arrays.names[pointer.base]} again under a mask")
-        arrays.round.written[place] = value, wanted
+        if not isinstance(wanted, int) and place in arrays.written:
+            raise Unsupported(f"writes board {place} of {arrays.names[pointer.base]} again under a mask")
+        arrays.written[place] = value, wanted
 
     def _touch(self, arrays: Arrays, pointer: Pointer, bits: int, wanted: Bits) -> int:
         """Record the access to a board and return its distance from the frontier."""
         if bits != 64:
-            raise GapError(f"accesses {bits} bits of {arrays.names[pointer.base]}, not a whole board")
+            raise Unsupported(f"accesses {bits} bits of {arrays.names[pointer.base]}, not a whole board")
         index: Bits = 0 if pointer.index is None else pointer.index
         far = f"accesses {arrays.names[pointer.base]} at an index that is not near the first unfinished board"
         ways = (True, False) if arrays.upward is None else (arrays.upward,)
@@ -217,11 +205,11 @@ class Space:
                 continue
             ahead = (distance + pointer.offset) * (1 if upward else -1) % (1 << 64)
             if ahead % 8 or ahead >> 16:
-                raise GapError(far)
+                raise Unsupported(far)
             arrays.upward = upward
-            touched = arrays.round.touched
-            touched[ahead // 8] = self.domain.or_(touched.get(ahead // 8, 0), wanted, 1)
-            return ahead // 8
+            place = ahead // 8
+            arrays.touched[place] = self.domain.or_(arrays.touched.get(place, 0), wanted, 1)
+            return place
         raise UndecidedError(far, words)
 
     def _origin(self, arrays: Arrays, upward: bool) -> Bits:
@@ -235,7 +223,7 @@ class Space:
 
     def _pointer(self, address: Bits, size: int, does: str) -> Pointer:
         if isinstance(address, int):
-            raise BreachError(f"{does} {size} bytes at the fixed address {address:#x}")
+            raise ContractViolation(f"{does} {size} bytes at the fixed address {address:#x}")
         if not isinstance(address, Pointer) or (address.index is not None and self.domain.flattened):
             rebased = self.domain.rebased(address)
             if rebased and not (isinstance(address, Pointer) and address.base == rebased.base):
@@ -285,7 +273,7 @@ class Space:
         start = signed(pointer.offset, 64)
         if start < cells.low or start + size > cells.high:
             around = f"bytes {cells.low} to {cells.high - 1} are the routine's"
-            raise BreachError(f"{does} {size} bytes at byte {start} of '{cells.name}', of which {around}")
+            raise ContractViolation(f"{does} {size} bytes at byte {start} of '{cells.name}', of which {around}")
         return cells, start
 
     # ---- read-only bytes
@@ -296,11 +284,11 @@ class Space:
         offset = signed(pointer.offset, 64)
         area = self.image.area(pointer.base, offset, offset + mask + size)
         if area is None:
-            raise GapError(f"reads {size} bytes at an address that may be in different sections")
+            raise Unsupported(f"reads {size} bytes at an address that may be in different sections")
         where = f"of the code and its data, which have {len(self.image.content)}"
         if mask == 0:
             if not area.low <= offset <= area.high - size:
-                raise BreachError(f"reads {size} bytes at byte {offset - area.low + area.start} {where}")
+                raise ContractViolation(f"reads {size} bytes at byte {offset - area.low + area.start} {where}")
             return self._known(pointer.base, area, offset, size)
         place = self.domain.add(pointer.index, (offset - area.low) % (1 << 64), 64)
         inside = self.domain.ult(place, max(0, area.high - area.low - size + 1), 64)
@@ -329,5 +317,5 @@ class Space:
             return self.domain.extract(self.domain.sub(there, here, 64), 0, 32, 64)
         value = self.image.read(area, offset, size)
         if value is None:
-            raise GapError(f"reads {size} bytes that a linker or loader sets")
+            raise Unsupported(f"reads {size} bytes that a linker or loader sets")
         return value

@@ -6,7 +6,7 @@ equal for all arguments. Each matched word is replaced by one unknown in both fo
 whose squares are counted, then for the count of each, then for their sum.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from setwise.analysis.proof.pointers import Addresses
@@ -21,9 +21,9 @@ Term = Any
 """A term of bitwuzla."""
 
 
-def is_sum(domain: Addresses, value: Bits) -> bool:
-    """Return whether the value is a sum of two words."""
-    return bool(domain.term(value, 64).kind() == domain.bitwuzla.Kind.BV_ADD)
+def has_sum(domain: Addresses, values: Sequence[Bits]) -> bool:
+    """Return whether one of the values is a sum of two words."""
+    return any(domain.term(value, 64).kind() == domain.bitwuzla.Kind.BV_ADD for value in values)
 
 
 def agree_by_parts(
@@ -32,13 +32,10 @@ def agree_by_parts(
     words: Sequence[Bits],
     got: Sequence[Bits],
     expected: Sequence[Bits],
-    unknown: Callable[[str, int], Bits],
 ) -> bool:
     """Return whether the results are proved equal to the expected ones.
 
     False means only that this method fails.
-
-    `unknown` makes a variable of a name and width.
     """
     domain = solver.domain
     assumed = assumptions(task, domain, words)
@@ -58,15 +55,15 @@ def agree_by_parts(
     named: dict[Term, Bits] = {}
     for at, (values, board) in enumerate(_by_values(models, boards).items()):
         if values in in_code and alike(in_code[values], board, {}):
-            named |= dict.fromkeys((in_code[values], board), unknown(f"board {at}", 64))
+            named |= dict.fromkeys((in_code[values], board), domain.unknown(f"board {at}"))
     names = dict(named)
     for at, (values, count) in enumerate(_by_values(models, counts).items()):
         name = named.get(counts[count])
         if values in in_code and name is not None:
             # Each board in turn gets the same name, so that equal queries are asked once.
-            in_turn = {term: unknown("a board", 64) if other == name else other for term, other in named.items()}
+            in_turn = {term: domain.unknown("a board") if other == name else other for term, other in named.items()}
             if alike(in_code[values], count, in_turn):
-                names |= dict.fromkeys((in_code[values], count), unknown(f"count {at}", 64))
+                names |= dict.fromkeys((in_code[values], count), domain.unknown(f"count {at}"))
     return all(alike(one, other, names) for one, other in zip(got, expected, strict=True))
 
 

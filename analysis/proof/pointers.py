@@ -39,6 +39,13 @@ class Addresses(BitVectors):
     def __init__(self) -> None:
         super().__init__()
         self.flattened: dict[Base, Any] = {}
+        self._unknowns: dict[tuple[str, int], Bits] = {}
+
+    def unknown(self, name: str, width: int = 64) -> Bits:
+        """Return the variable of that name, the same each time, so that equal queries are recognized."""
+        if (name, width) not in self._unknowns:
+            self._unknowns[name, width] = self.variable(name, width)
+        return self._unknowns[name, width]
 
     def term(self, a: Bits, width: int) -> Any:
         """Return the value as a term, even if it is a number or a pointer."""

@@ -15,21 +15,19 @@ from itertools import combinations, product
 from setwise.analysis.code.decode import Binary, DecodeError
 from setwise.analysis.code.section_layout import SectionLayout
 from setwise.analysis.proof.certificate import Certificate
-from setwise.analysis.proof.claims import Case, Claim, EntryUnknowns, claims, entry_state, places, results
+from setwise.analysis.proof.claims import Case, Claim, EntryUnknowns, claims, entry_state, results
 from setwise.analysis.proof.concrete_execution import confirm_by_stepping
 from setwise.analysis.proof.counterexamples import counterexample, readable_model
-from setwise.analysis.proof.invariants import MOST_BOARDS
-from setwise.analysis.proof.loops import Loops
-from setwise.analysis.proof.memory import AliasUnknownError, GapError, Round
-from setwise.analysis.proof.parts import agree_by_parts, is_sum
+from setwise.analysis.proof.loops import MOST_BOARDS, Loops
+from setwise.analysis.proof.memory import AliasUnknownError
+from setwise.analysis.proof.parts import agree_by_parts, has_sum
 from setwise.analysis.proof.pointers import Addresses, same
 from setwise.analysis.proof.solver import LimitError, Model, Solver
-from setwise.analysis.proof.symbolic import CodeMap, Exit, Explorer, Path, Stop
+from setwise.analysis.proof.symbolic import CodeMap, Explorer, Path, Stop
 from setwise.analysis.run.samples import samples
 from setwise.analysis.semantics.domains import Bits
-from setwise.analysis.semantics.table import SemanticsError
-from setwise.analysis.spec.specification import Written
-from setwise.analysis.spec.task import Argument, Task, TaskError, assumptions, specified
+from setwise.analysis.semantics.state import SemanticsError, Unsupported
+from setwise.analysis.spec.task import Argument, Task, TaskError, Written, assumptions, specified
 
 TIME_LIMIT = 60.0
 
@@ -57,8 +55,7 @@ class Prover:
     def __init__(self, keep: bool = False) -> None:
         self.domain = Addresses()
         self.solver = Solver(self.domain, [] if keep else None)
-        self._entry = EntryUnknowns.of(self.domain)
-        self._words: dict[tuple[str, int], Bits] = {}
+        self._entry = EntryUnknowns(self.domain)
         self._specified: dict[tuple[object, ...], list[Bits]] = {}
         self._done: dict[tuple[Binary, SectionLayout | None, Task], Certificate] = {}
 
@@ -76,7 +73,7 @@ class Prover:
         self.solver.limit(time_limit)
         try:
             certificate = self._certificate(CodeMap(binary), task)
-        except DecodeError as error:
+        except (DecodeError, LimitError, SemanticsError, TaskError) as error:
             certificate = Certificate("not proved", binary, task, str(error))
         spent, questions = time.process_time() - start, self.solver.asked - asked
         certificate = replace(certificate, solver=self.solver.name, questions=questions, seconds=spent)
@@ -86,38 +83,35 @@ class Prover:
 
     def _certificate(self, code: CodeMap, task: Task) -> Certificate:
         blank = Certificate("proved", code.binary, task)
-        try:
-            if any(isinstance(requirement, Written) for requirement in task.requires):
-                plain = [self._word(argument, 0) for argument in task.words]
-                if not self.solver.possible(assumptions(task, self.domain, plain), about="the requirements are met"):
-                    required = " and ".join(map(str, task.requires))
-                    return replace(blank, status="not proved", reason=f"no input meets the requirements: {required}")
-            certificate = self._all_cases(code, task, self._cases(task), blank)
-            if certificate.status == "not proved" and task.elements:
-                # Without an invariant, arrays of few boards may still show an error.
-                certificate = self._refutation(code, task, self._few(task), blank) or certificate
-        except (LimitError, SemanticsError, TaskError) as error:
-            return replace(blank, status="not proved", reason=str(error))
+        if any(isinstance(requirement, Written) for requirement in task.requires):
+            plain = [self._word(argument, 0) for argument in task.words]
+            if not self.solver.possible(assumptions(task, self.domain, plain), about="the requirements are met"):
+                required = " and ".join(map(str, task.requires))
+                return replace(blank, status="not proved", reason=f"no input meets the requirements: {required}")
+        certificate = self._all_cases(code, self._cases(task), blank)
+        if certificate.status == "not proved" and task.elements:
+            # Without an invariant, arrays of few boards may still show an error.
+            certificate = self._refutation(code, self._few(task), blank) or certificate
         return certificate
 
-    def _all_cases(self, code: CodeMap, task: Task, cases: Iterable[Case], certificate: Certificate) -> Certificate:
+    def _all_cases(self, code: CodeMap, cases: Iterable[Case], certificate: Certificate) -> Certificate:
         waiting = [*cases][::-1]
         while waiting and certificate.status == "proved":
             case = waiting.pop()
             try:
-                certificate = self._prove_case(code, task, case, certificate)
+                certificate = self._prove_case(code, case, certificate)
             except AliasUnknownError as error:
-                inputs = range(len(task.elements))
+                inputs = range(len(case.task.elements))
                 if len(inputs) > _MOST_ALIASED:
                     return replace(certificate, status="not proved", reason=str(error))
                 for number in range(len(inputs) + 1):
                     waiting += [replace(case, alias=alias, apart=True) for alias in combinations(inputs, number)]
         return certificate
 
-    def _refutation(self, code: CodeMap, task: Task, cases: Iterable[Case], blank: Certificate) -> Certificate | None:
+    def _refutation(self, code: CodeMap, cases: Iterable[Case], blank: Certificate) -> Certificate | None:
         """Return the first refutation among these cases, none of which needs an invariant."""
         for case in cases:
-            certificate = self._prove_case(code, task, case, blank)
+            certificate = self._prove_case(code, case, blank)
             if certificate.status == "refuted":
                 return certificate
         return None
@@ -125,7 +119,7 @@ class Prover:
     def _cases(self, task: Task) -> Iterator[Case]:
         """Yield one case for each combination of values of the selecting arguments, with the others unknown."""
         if task.elements:
-            yield Case((), count=self._unknown("number of boards", 64), apart=False)
+            yield Case(task, (), self.domain.unknown("number of boards"), apart=False)
             return
         choices: list[list[tuple[Bits, ...]]] = []
         for argument in task.words:
@@ -136,23 +130,17 @@ class Prover:
             else:
                 choices.append([tuple(self._word(argument, lane) for lane in range(argument.place.lanes))])
         for words in product(*choices):
-            yield Case(words)
+            yield Case(task, words)
 
     def _few(self, task: Task) -> Iterator[Case]:
         """Yield cases of arrays with a few boards, with the result separate or in place of an input."""
         for count in _FEW:
             words = tuple(tuple(self._word(board, lane) for lane in range(count)) for board in task.elements)
             for alias in ((), *((number,) for number in range(len(task.elements)))):
-                yield Case(words, count=count, alias=alias)
+                yield Case(task, words, count, alias)
 
     def _word(self, argument: Argument, lane: int) -> Bits:
-        return self._unknown(argument.name if lane == 0 else f"{argument.name}.{lane}", 64)
-
-    def _unknown(self, name: str, width: int) -> Bits:
-        """Return the variable of that name, the same in all proofs, so that equal queries are recognized."""
-        if (name, width) not in self._words:
-            self._words[name, width] = self.domain.variable(name, width)
-        return self._words[name, width]
+        return self.domain.unknown(argument.name if lane == 0 else f"{argument.name}.{lane}")
 
     def _expected(self, task: Task, words: Sequence[Bits]) -> list[Bits]:
         """Return the specification's results for these words from a cache."""
@@ -161,37 +149,25 @@ class Prover:
             self._specified[key] = specified(task, self.domain, words)
         return self._specified[key]
 
-    def _prove_case(self, code: CodeMap, task: Task, case: Case, so_far: Certificate) -> Certificate:
+    def _prove_case(self, code: CodeMap, case: Case, so_far: Certificate) -> Certificate:
         self.solver.begin()
+        task, by_induction = case.task, bool(case.task.elements) and not isinstance(case.count, int)
         assumed = [assumptions(task, self.domain, case.lane(lane)) for lane in range(case.lanes)]
         together = [assumption for lane in assumed for assumption in lane]
         for argument, words in zip(task.words, case.words, strict=False):
             if argument.kind == "direction9" and not isinstance(words[0], int):
                 together.append(self.domain.ult(8, words[0], 64))  # 0 to 8 are separate cases
-        if task.elements and not isinstance(case.count, int):
+        if by_induction:
             together.append(self.domain.ult(case.count, MOST_BOARDS, 64))
-        explorer = Explorer(
-            self.solver,
-            code,
-            together,
-            self._entry.back,
-            partial(places, self.domain, code.image, task, case),
-            self._unknown,
-        )
+        explorer = Explorer(self.solver, code, self._entry, case, together)
         loops: Loops | None = None
-        if task.elements and not isinstance(case.count, int):
-            loops = Loops(explorer, case.count, partial(self._settle, task, explorer))
+        if by_induction:
+            loops = Loops(explorer, partial(self._settle, explorer))
             explorer.heads, explorer.through = code.heads, loops.enter
-        start = entry_state(self.domain, self._entry, code.image, task, case, self._unknown)
-        if loops is None:
-
-            def endless(model: Model) -> bool:
-                confirmation = self._stopped(task, case, "never returns", model, so_far).confirmation
-                return confirmation is not None and not confirmation.got
-
-            explorer.endless = endless
+        else:
+            explorer.endless = partial(self._is_endless, case, so_far)
         try:
-            ends = explorer.run(Path(start, 0))
+            ends = explorer.run(Path(entry_state(self._entry, code.image, case), 0))
         finally:
             explorer.through = explorer.endless = None  # break the reference cycle with the explorer
         so_far = replace(
@@ -202,74 +178,68 @@ class Prover:
             induction=loops.used if loops and loops.used else so_far.induction,
         )
         for end in ends:
-            if isinstance(end, Stop) and (end.model is None or loops is not None):
-                # A state that satisfies an invariant may be unreachable, so it refutes nothing.
-                return replace(so_far, status="not proved", reason=end.complaint)
-            if isinstance(end, Stop) and end.model is not None:
-                return self._stopped(task, case, end.complaint, end.model, so_far)
-        paths = [end.path for end in ends if isinstance(end, Exit)]
+            if isinstance(end, Stop):
+                if end.model is None or loops is not None:
+                    # A state that satisfies an invariant may be unreachable, so it refutes nothing.
+                    return replace(so_far, status="not proved", reason=end.complaint)
+                return self._stopped(case, end.complaint, end.model, so_far)
+        paths = [end for end in ends if isinstance(end, Path)]
         if not paths and self.solver.possible(explorer.assumptions, about="a case is possible"):
             return replace(so_far, status="not proved", reason="no path returns")
         try:
             for path in paths:
-                self._settle(task, explorer, path)
-        except GapError as error:
+                self._settle(explorer, path)
+        except Unsupported as error:
             return replace(so_far, status="not proved", reason=str(error))
-        failures = list(self._failures(explorer, task, case, paths, assumed))
-        if any(failure.claim.lane is not None for failure in failures) and loops is None and self._is_sum(task, case):
+        failures = list(self._failures(explorer, paths, assumed))
+        if any(failure.claim.lane is not None for failure in failures) and loops is None and self._is_sum(case):
             # Known words first: a solver cannot easily invert chains of additions.
-            known = (Case(tuple((word,) for word in words)) for words in samples(task))
-            refuted = self._refutation(code, task, known, so_far)
+            known = (Case(task, tuple((word,) for word in words)) for words in samples(task))
+            refuted = self._refutation(code, known, so_far)
             if refuted is not None:
                 return refuted
         for questions in self._questions(failures, one_by_one=loops is not None):
             if self._is_possible(questions):
                 if loops is not None:
                     return replace(so_far, status="not proved", reason=questions[0].claim.complaint)
-                refutation = self._refuted(task, case, questions, explorer.assumptions, so_far)
+                refutation = self._refuted(case, questions, explorer.assumptions, so_far)
                 if refutation is not None:
                     return refutation
         return so_far
 
     def _failures(
-        self, explorer: Explorer, task: Task, case: Case, paths: Sequence[Path], assumed: Sequence[Sequence[Bits]]
+        self, explorer: Explorer, paths: Sequence[Path], assumed: Sequence[Sequence[Bits]]
     ) -> Iterator[_Failure]:
-        straight = len(paths) == 1 and not paths[0].conditions
+        case, straight = explorer.case, len(paths) == 1 and not paths[0].conditions
         expected = [
-            None if straight and self._adds_up(task, case, paths[0], lane) else self._expected(task, case.lane(lane))
+            None if straight and self._adds_up(case, paths[0], lane) else self._expected(case.task, case.lane(lane))
             for lane in range(case.lanes)
         ]
-        made = [(path, claims(self.domain, self._entry, task, case, path.state, expected)) for path in paths]
+        made = [(path, claims(self._entry, case, path.state, expected)) for path in paths]
         for path, claim in [(path, claim) for path, each in made for claim in each if not same(claim.differs, 0)]:
             # In straight-line code a lane is independent of the others.
             alone = claim.lane is not None and not path.conditions
             needed = assumed[claim.lane or 0] if alone else explorer.assumptions
             yield _Failure(path, claim, (*needed, *path.conditions, claim.differs))
 
-    def _is_sum(self, task: Task, case: Case) -> bool:
+    def _is_sum(self, case: Case) -> bool:
         """Return whether a result is a sum of unknown words."""
-        return not task.elements and any(is_sum(self.domain, word) for word in self._expected(task, case.lane(0)))
+        return not case.task.elements and has_sum(self.domain, self._expected(case.task, case.lane(0)))
 
-    def _adds_up(self, task: Task, case: Case, path: Path, lane: int) -> bool:
-        """Return whether a lane's results are proved as sums by parts.
-
-        False means only that the claims must be checked.
-        """
-        if not self._is_sum(task, case):
+    def _adds_up(self, case: Case, path: Path, lane: int) -> bool:
+        """Return whether a lane's results are proved as sums by parts. If not, the claims must be checked."""
+        if not self._is_sum(case):
             return False
-        expected = self._expected(task, case.lane(lane))
-        return agree_by_parts(
-            self.solver, task, case.lane(lane), results(task, case, path.state, lane), expected, self._unknown
-        )
+        words = case.lane(lane)
+        got, expected = results(case, path.state, lane), self._expected(case.task, words)
+        return agree_by_parts(self.solver, case.task, words, got, expected)
 
-    def _questions(self, failures: Sequence[_Failure], one_by_one: bool) -> list[list[_Failure]]:
+    def _questions(self, failures: Sequence[_Failure], one_by_one: bool) -> Iterable[list[_Failure]]:
         """Group the failures into solver queries: by lane, or one by one, which is better for sums."""
-        if one_by_one:
-            return [[failure] for failure in failures]
-        by_lane: dict[int | None, list[_Failure]] = {}
-        for failure in failures:
-            by_lane.setdefault(failure.claim.lane, []).append(failure)
-        return list(by_lane.values())
+        groups: dict[int | None, list[_Failure]] = {}
+        for number, failure in enumerate(failures):
+            groups.setdefault(number if one_by_one else failure.claim.lane, []).append(failure)
+        return groups.values()
 
     def _is_possible(self, failures: Sequence[_Failure]) -> bool:
         """Return whether one of these claims can fail."""
@@ -278,43 +248,42 @@ class Prover:
             return self.solver.possible(failures[0].conditions, sums=failures[0].claim.lane is None, about=about)
         return self.solver.possible([self._any(failure.conditions for failure in failures)], about=about)
 
-    def _settle(self, task: Task, explorer: Explorer, path: Path) -> None:
+    def _settle(self, explorer: Explorer, path: Path) -> None:
         """Verify the boards that a round wrote and their bounds, then move the frontier behind them."""
-        arrays = path.space.arrays
-        if arrays is None or not arrays.round.touched:
+        task, arrays = explorer.case.task, path.space.arrays
+        if arrays is None or not arrays.touched:
             return
-        written, domain = arrays.round.written, self.domain
+        written, domain = arrays.written, self.domain
         if sorted(written) != list(range(len(written))):
-            raise GapError(
+            raise Unsupported(
                 f"an iteration writes boards with gaps: {sorted(written)}, counted from the first unfinished one"
             )
         left = domain.sub(arrays.count, arrays.frontier, 64)
         farthest = dict[Bits, int]()
-        for place, touched in arrays.round.touched.items():
+        for place, touched in arrays.touched.items():
             farthest[touched] = max(place, farthest.get(touched, 0))
         for touched, place in farthest.items():
             if not explorer.sure(path, domain.or_(domain.not_(touched, 1), domain.ult(place, left, 64), 1)):
-                raise GapError("an iteration may access elements past the end of an array")
+                raise Unsupported("an iteration may access elements past the end of an array")
         plain = [self._word(board, 0) for board in task.elements]
         assumed = assumptions(task, domain, plain)
         for place, (value, wanted) in written.items():
             # Rename to single boards, so that equal queries are asked once for all boards.
-            words = [arrays.board(name, place) for name in arrays.inputs]
+            words = [arrays.board(domain, name, place) for name in arrays.inputs]
             swap = dict([*zip(words, plain, strict=True), *zip(plain, words, strict=True)])
             if len({*arrays.inputs}) < len(words):  # one array serves two inputs, whose names cannot be exchanged
                 swap, assumed, plain = {}, assumptions(task, domain, words), words
             differs = domain.ne(domain.renamed(value, swap, 64), self._expected(task, plain)[0], 64)
             where = domain.renamed(wanted, swap, 1)
             if self.solver.possible([*assumed, where, differs], about="an iteration writes a wrong board"):
-                raise GapError("an iteration may write a wrong board")
+                raise Unsupported("an iteration may write a wrong board")
         done: Bits = len(written)
         for place, (_, wanted) in written.items():
             if not isinstance(wanted, int):  # under a mask: it must select exactly the boards that exist
                 if not explorer.sure(path, domain.eq(wanted, domain.ult(place, left, 64), 1)):
-                    raise GapError("an iteration writes boards under a mask that may omit one")
+                    raise Unsupported("an iteration writes boards under a mask that may omit one")
                 done = domain.ite(domain.ult(left, len(written), 64), left, len(written), 64)
-        frontier = domain.add(arrays.frontier, done, 64)
-        path.space.arrays = replace(arrays, frontier=frontier, round=Round(arrays.round.number + 1))
+        path.space.arrays = arrays.moved(domain.add(arrays.frontier, done, 64))
 
     def _all(self, conditions: Sequence[Bits]) -> Bits:
         return reduce(lambda one, other: self.domain.and_(one, other, 1), conditions, 1)
@@ -323,19 +292,17 @@ class Prover:
         return reduce(lambda one, other: self.domain.or_(one, other, 1), map(self._all, each), 0)
 
     def _refuted(
-        self, task: Task, case: Case, failures: Sequence[_Failure], together: Sequence[Bits], so_far: Certificate
+        self, case: Case, failures: Sequence[_Failure], together: Sequence[Bits], so_far: Certificate
     ) -> Certificate | None:
         """Return a refutation by the first claim that fails, or None if the placement of memory rules it out."""
         lane = failures[0].claim.lane or 0
         conditions = [*together, self._any([failure.conditions for failure in failures])]
-        model = readable_model(self.solver, task, case.lane(lane), conditions)
+        model = readable_model(self.solver, case.task, case.lane(lane), conditions)
         if model is None:
             return None
         end = next(failure for failure in failures if model(self._all(failure.conditions), 1))
-        expected = self._expected(task, case.lane(lane)) if case.lanes else []
-        example = counterexample(
-            self.domain, self._entry, task, case, lane, model, expected, end.claim.complaint, end.path.state
-        )
+        expected = self._expected(case.task, case.lane(lane)) if case.lanes else []
+        example = counterexample(self._entry, case, lane, model, expected, end.claim.complaint, end.path.state)
         given = [
             self.domain.eq(word, value, 64)
             for (_, values), words in zip(example.inputs, case.words, strict=True)
@@ -347,9 +314,14 @@ class Prover:
         example = replace(example, anywhere=anywhere)
         return confirmed(replace(so_far, status="refuted", reason=end.claim.complaint, counterexample=example))
 
-    def _stopped(self, task: Task, case: Case, what: str, model: Model, so_far: Certificate) -> Certificate:
-        expected = self._expected(task, case.lane(0)) if case.lanes else []
-        example = counterexample(self.domain, self._entry, task, case, 0, model, expected, what, None)
+    def _is_endless(self, case: Case, so_far: Certificate, model: Model) -> bool:
+        """Return whether a replay of the model shows that the code never returns."""
+        confirmation = self._stopped(case, "never returns", model, so_far).confirmation
+        return confirmation is not None and not confirmation.got
+
+    def _stopped(self, case: Case, what: str, model: Model, so_far: Certificate) -> Certificate:
+        expected = self._expected(case.task, case.lane(0)) if case.lanes else []
+        example = counterexample(self._entry, case, 0, model, expected, what, None)
         return confirmed(replace(so_far, status="refuted", reason=what, counterexample=example))
 
 

@@ -2,31 +2,40 @@
 
 A branch on an unknown condition forks if the solver finds both directions possible. So a loop is unrolled until
 another iteration is impossible, which proves its bound. A jump through a table is followed to each target. Every path
-ends in an Exit, or in a Stop with a complaint.
+returns to its caller, or ends in a Stop with a complaint.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
 
-from setwise.analysis.code.decode import Binary, Decoded, DecodeError, Mem, decode, signed
+from setwise.analysis.code.decode import Binary, Decoded, DecodeError, decode, decode_from, signed
+from setwise.analysis.proof.claims import Case, EntryUnknowns, places
 from setwise.analysis.proof.image import MemoryImage
-from setwise.analysis.proof.memory import GapError, Space, UndecidedError
+from setwise.analysis.proof.memory import Space, UndecidedError
 from setwise.analysis.proof.path_state import fork
-from setwise.analysis.proof.pointers import Addresses, Base, Pointer
+from setwise.analysis.proof.pointers import Addresses, Pointer
 from setwise.analysis.proof.solver import Model, Solver
 from setwise.analysis.semantics.domains import Bits
-from setwise.analysis.semantics.state import BreachError, complaint
-from setwise.analysis.semantics.table import Goto, MachineState, SemanticsError, UnknownInstructionError, execute
+from setwise.analysis.semantics.state import (
+    ContractViolation,
+    Goto,
+    MachineState,
+    SemanticsError,
+    Unsupported,
+    complaint,
+)
+from setwise.analysis.semantics.table import execute
 
+RETURNED = -1
+"""The offset of a path that returned to its caller."""
 MOST_PATHS = 2000
 MOST_STEPS = 20_000  # instructions of one path
 _MOST_ROUNDS = 80  # of one loop
 _SUSPECT = 12  # iterations: more than any flood on a board needs
 _CHOICES = 256
-_LONGEST = 15  # bytes of an instruction
 
 
 @dataclass(slots=True)
@@ -55,27 +64,18 @@ class Path:
 
 
 @dataclass(frozen=True, slots=True)
-class Exit:
-    """A path that returned to its caller."""
-
-    path: Path
-
-
-@dataclass(frozen=True, slots=True)
 class Stop:
     """A path that did not return; `complaint` says why.
 
-    With a model it is a breach of the contract, which that model reaches. Without one it is a limit of the prover.
+    With a model it is a contract violation, which that model reaches. Without one it is a limit of the prover.
     """
 
     complaint: str
-    offset: int
-    path: Path
     model: Model | None = None
 
 
-Ways = list[Exit | Stop | Path]
-"""Ends of paths, and paths to continue."""
+Ways = list[Stop | Path]
+"""Paths to continue, paths that returned to their caller, whose offset is RETURNED, and reasons to stop."""
 
 
 class CodeMap:
@@ -89,58 +89,33 @@ class CodeMap:
         """The targets of backward branches."""
 
     def at(self, offset: int) -> Decoded:
-        """Return the instruction at an offset. Raises BreachError if there is none."""
+        """Return the instruction at an offset. Raises ContractViolation if there is none."""
         if offset not in self._at:
             if not 0 <= offset < len(self.binary.text):
                 if self.binary.layout is None:
-                    raise BreachError(f"leaves its code, to offset {offset:#x}")
-                raise GapError(f"continues at offset {offset:#x}, outside the function's bounds in the file")
-            self._at[offset] = self._decoded(offset)
-        return self._at[offset]
-
-    def _decoded(self, offset: int) -> Decoded:
-        last: DecodeError | None = None
-        for length in range(1, _LONGEST + 1):
+                    raise ContractViolation(f"leaves its code, to offset {offset:#x}")
+                raise Unsupported(f"continues at offset {offset:#x}, outside the function's bounds in the file")
             try:
-                found = decode(self.binary.text[offset : offset + length])[0]
+                found = next(decode_from(self.binary.text, offset))
             except DecodeError as error:
-                last = error
-                continue
-            if self.image.is_set(offset, offset + length):
-                raise GapError(f"executes bytes at offset {offset:#x} that a linker sets")
-            operands = tuple(
-                replace(operand, target=operand.target + offset)
-                if isinstance(operand, Mem) and operand.target is not None
-                else operand
-                for operand in found.operands
-            )
-            target = None if found.target is None else found.target + offset
-            return replace(found, offset=offset, operands=operands, target=target)
-        raise BreachError(f"continues at offset {offset:#x}, which holds no valid instruction") from last
+                what = f"continues at offset {offset:#x}, which holds no valid instruction"
+                raise ContractViolation(what) from error
+            if self.image.is_set(offset, found.end):
+                raise Unsupported(f"executes bytes at offset {offset:#x} that a linker sets")
+            self._at[offset] = found
+        return self._at[offset]
 
 
 class Explorer:
-    """Follows all paths of `code` under assumptions.
-
-    `back` is the return address, at which they must end.
-
-    `places` returns the assumptions about the addresses of given bases.
-    """
+    """Follows all paths of `code` in one case, under its assumptions and those about the addresses of bases."""
 
     def __init__(
-        self,
-        solver: Solver,
-        code: CodeMap,
-        assumptions: Sequence[Bits],
-        back: Bits,
-        places: Callable[[Collection[Base]], Iterable[Bits]],
-        unknown: Callable[[str, int], Bits],
+        self, solver: Solver, code: CodeMap, entry: EntryUnknowns, case: Case, assumptions: Sequence[Bits]
     ) -> None:
-        self.solver, self.code, self.back = solver, code, back
+        self.solver, self.code, self.entry, self.case = solver, code, entry, case
         self.domain: Addresses = solver.domain
-        self.assumed, self._places = tuple(assumptions), places
+        self.assumed = tuple(assumptions)
         self._flattened, self._placed = 0, tuple[Bits, ...]()
-        self.unknown = unknown  # makes a variable of a name and width
         self.most_rounds = 0  # of any loop on an unknown condition
         self.heads: frozenset[int] = frozenset()  # offsets at which `through` takes over
         self.endless: Callable[[Model], bool] | None = None  # says whether the code runs forever under a model
@@ -155,12 +130,14 @@ class Explorer:
         ends: Ways = []
         while waiting:
             path = waiting.pop()
-            if not isinstance(path, Path) or (one_round and path.offset in self.heads):
+            if isinstance(path, Stop):
                 ends.append(path)
-                if isinstance(path, Stop) and not one_round:
+                if not one_round:
                     return ends
+            elif path.offset == RETURNED or (one_round and path.offset in self.heads):
+                ends.append(path)
             elif len(waiting) + len(ends) >= MOST_PATHS:
-                return [*ends, Stop("takes too many paths", path.offset, path)]
+                return [*ends, Stop("takes too many paths")]
             else:
                 through = self.through if path.offset in self.heads else None
                 waiting += (through or self.follow)(path)
@@ -170,20 +147,26 @@ class Explorer:
         """Execute until the path ends, forks or reaches a loop's head. An impossible path yields an empty list."""
         for _ in range(MOST_STEPS):
             try:
-                after = self._step_or_decide(path)
+                try:
+                    after = self.step(path)
+                except UndecidedError as error:
+                    after = self._decide(path, error)
+                    if after is None:
+                        continue  # try the instruction again
             except SemanticsError as error:
                 return self._stopped(path, error)
             if after is not None:
                 return after
             if path.offset in self.heads:
                 return [path]
-        return [self._runs_on(path) or Stop(f"has not returned after {MOST_STEPS} instructions", path.offset, path)]
+        return [self._runs_on(path) or Stop(f"has not returned after {MOST_STEPS} instructions")]
 
     @property
     def assumptions(self) -> tuple[Bits, ...]:
         """All assumptions, including those about the addresses of bases that occur in conditions."""
         if len(self.domain.flattened) != self._flattened:
-            self._flattened, self._placed = len(self.domain.flattened), tuple(self._places(self.domain.flattened))
+            self._flattened = len(self.domain.flattened)
+            self._placed = tuple(places(self.domain, self.code.image, self.case, self.domain.flattened))
         return (*self.assumed, *self._placed)
 
     def possible(self, path: Path, *more: Bits) -> bool:
@@ -195,14 +178,11 @@ class Explorer:
         if isinstance(condition, int):
             return bool(condition) or not self.possible(path)
         known = any(term is condition or (not isinstance(term, int) and term == condition) for term in path.conditions)
-        about = "a required condition fails on a path"
-        return known or self._model(path, (self.domain.not_(condition, 1),), about) is None
+        fails = self.domain.not_(condition, 1)
+        return known or self.model(path, fails, about="a required condition fails on a path") is None
 
-    def model(self, path: Path, *more: Bits) -> Model | None:
+    def model(self, path: Path, *more: Bits, about: str = "a path goes this way") -> Model | None:
         """Return an assignment that takes this path under the additional conditions, or None."""
-        return self._model(path, more, "a path goes this way")
-
-    def _model(self, path: Path, more: Sequence[Bits], about: str) -> Model | None:
         conditions = (*self.assumptions, *path.conditions, *more)
         witness = path.witness
         if witness is not None and all(witness(condition, 1) for condition in conditions):
@@ -220,7 +200,7 @@ class Explorer:
             if self.sure(path, condition):
                 continue
             model = self.model(path, self.domain.not_(condition, 1))
-            return [Stop(complaint(instruction, what), path.offset, path, model)]
+            return [Stop(complaint(instruction, what), model)]
         if goto is None or (isinstance(goto.condition, int) and goto.condition == 0):
             path.offset = instruction.end
             return None
@@ -228,19 +208,10 @@ class Explorer:
             return self._jump(path, goto.place)
         return self._branch(path, instruction, goto)
 
-    def _step_or_decide(self, path: Path) -> Ways | None:
-        while True:
-            try:
-                return self.step(path)
-            except UndecidedError as error:
-                ways = self._decide(path, error)
-                if ways is not None:
-                    return ways
-
     def _branch(self, path: Path, instruction: Decoded, goto: Goto) -> Ways:
         condition, place = goto.condition, goto.place
         if not isinstance(place, Pointer):
-            raise GapError("branches to an address outside the code")
+            raise Unsupported("branches to an address outside the code")
         ways = ((instruction.end, self.domain.not_(condition, 1)), (self._offset(place), condition))
         forks = [fork for fork in (path.fork(offset, taken) for offset, taken in ways) if self.possible(fork)]
         for way in forks:
@@ -250,14 +221,15 @@ class Explorer:
                 if rounds in (_SUSPECT, _MOST_ROUNDS) and (stop := self._runs_on(way)):
                     return [stop]
                 if rounds > _MOST_ROUNDS:
-                    raise GapError(
+                    raise Unsupported(
                         f"the loop back to {way.offset:#x} is not shown to end within {rounds - 1} iterations"
                     )
         return [*forks]
 
     def _jump(self, path: Path, place: Bits) -> Ways | None:
-        if place is self.back:
-            return [Exit(path)]
+        if place is self.entry.back:
+            path.offset = RETURNED
+            return [path]
         if isinstance(place, Pointer) and place.base == self.code.image.code:
             if place.index is None:
                 path.offset = self._offset(place)
@@ -268,12 +240,13 @@ class Explorer:
             ]
         outside = "goes to an address outside its code"
         if isinstance(place, int) or (isinstance(place, Pointer) and place.index is None):
-            raise BreachError(outside)
+            raise ContractViolation(outside)
         what = outside if isinstance(place, Pointer) else "returns to an address that is not its caller's"
         address = self.domain.flat(place)
-        same = self.domain.eq(address, self.back, 64)
+        same = self.domain.eq(address, self.entry.back, 64)
         if self.sure(path, same):
-            return [Exit(path)]
+            path.offset = RETURNED
+            return [path]
         try:
             path.offset = self._offset(path.space.known_pointer(address, [self.code.image.code], what, same))
         except UndecidedError as error:
@@ -297,7 +270,7 @@ class Explorer:
             raise undecided
         outside = self.model(path, self.domain.not_(undecided.allowed, 1))
         if outside is not None:
-            return [Stop(str(undecided), path.offset, path, outside)]
+            return [Stop(str(undecided), outside)]
         word, forks = undecided.words[0], list[Path]()
         for value, condition in self._values(path, word):
             forks.append(path.fork(path.offset, condition))
@@ -309,7 +282,7 @@ class Explorer:
         found: list[tuple[int, Bits]] = []
         while (model := self.model(path, *(self.domain.not_(one, 1) for _, one in found))) is not None:
             if len(found) == _CHOICES:
-                raise GapError(f"has more than {_CHOICES} successors at offset {path.offset:#x}")
+                raise Unsupported(f"has more than {_CHOICES} successors at offset {path.offset:#x}")
             value = model(index, 64)
             found.append((value, self.domain.eq(index, value, 64)))
         return found
@@ -322,16 +295,10 @@ class Explorer:
         """Return a Stop if a replay shows that the code never returns on this path."""
         model = self.model(path) if self.endless is not None else None
         if model is not None and self.endless is not None and self.endless(model):
-            return Stop("never returns", path.offset, path, model)
+            return Stop("never returns", model)
         return None
 
     def _stopped(self, path: Path, error: SemanticsError) -> Ways:
-        allowed = error.allowed if isinstance(error, GapError) else 1
-        breach = isinstance(error, BreachError)
-        if isinstance(error, UnknownInstructionError) or (not breach and isinstance(allowed, int) and allowed):
-            # Not supported, which does not matter if the path cannot be taken.
-            return [Stop(str(error), path.offset, path)] if self.possible(path) else []
-        model = self.model(path) if breach else self.model(path, self.domain.not_(allowed, 1))
-        if model is None and (breach or not self.possible(path)):
-            return []
-        return [Stop(str(error), path.offset, path, model)]
+        """Return a Stop, with a model of the path if the error violates the contract. An impossible path has none."""
+        model = self.model(path, self.domain.not_(error.allowed, 1))
+        return [Stop(str(error), model)] if model or self.possible(path) else []

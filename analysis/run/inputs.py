@@ -27,7 +27,7 @@ from setwise.analysis.semantics.columns import Columns
 from setwise.analysis.semantics.domains import Integers
 from setwise.analysis.spec import leaperwalk, raywalk
 from setwise.analysis.spec.contracts import Contract, Parameter
-from setwise.analysis.spec.specification import SLIDERS_WITHIN, BranchingError, Written, specified
+from setwise.analysis.spec.task import SLIDERS_WITHIN, BranchingError, Written, results_of
 
 Column = NDArray[np.uint64]
 
@@ -112,7 +112,7 @@ def _expected(contract: Contract, parameters: Sequence[Parameter], columns: Sequ
 def _specified(contract: Contract, parameters: Sequence[Parameter], words: Sequence[Column]) -> list[Column]:
     """Return a column for each result; a specification that branches on its words is run case by case."""
     kinds, number = [p.kind for p in parameters], len(contract.results)
-    held = partial(specified, contract.specification, contract.direction, kinds, numbering=contract.numbering)
+    held = partial(results_of, contract.specification, contract.direction, kinds, numbering=contract.numbering)
     try:
         results = held(Columns(), words, number)
     except BranchingError:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from setwise.analysis.code.count import Counts, tally
 from setwise.analysis.code.decode import Binary, Decoded, Reg, decode
 from setwise.analysis.semantics.domains import Integers
-from setwise.analysis.semantics.state import GENERAL, MASKS, VECTORS, AddressSpace
-from setwise.analysis.semantics.table import MachineState, SemanticsError, execute
+from setwise.analysis.semantics.state import GENERAL, MASKS, VECTORS, AddressSpace, MachineState, SemanticsError
+from setwise.analysis.semantics.table import execute
 
 CODE = 0x0040_0000
 STACK = 0x7FFF_0000_0000

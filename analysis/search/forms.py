@@ -7,8 +7,8 @@ from typing import Literal
 
 from setwise.analysis.code.decode import Decoded, decode
 from setwise.analysis.semantics.domains import Bits, Domain
-from setwise.analysis.semantics.state import AddressSpace
-from setwise.analysis.semantics.table import MachineState, SemanticsError, execute
+from setwise.analysis.semantics.state import AddressSpace, MachineState, SemanticsError
+from setwise.analysis.semantics.table import execute
 from setwise.codegen.assemble import NotEncodable, assemble
 from setwise.codegen.ir.values import Value
 from setwise.codegen.machine.code import Code, Datum, Instruction, Memory, Operand, Register, RegisterFile

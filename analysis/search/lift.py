@@ -19,8 +19,7 @@ from setwise.analysis.search.forms import (
 )
 from setwise.analysis.search.program import Argument, Known, Program, ProgramInput, ProgramStep
 from setwise.analysis.semantics.samples import Samples
-from setwise.analysis.semantics.state import GENERAL, MASKS, VECTORS
-from setwise.analysis.semantics.table import SemanticsError
+from setwise.analysis.semantics.state import GENERAL, MASKS, VECTORS, SemanticsError
 from setwise.analysis.spec.task import Task
 from setwise.codegen.assemble import NotEncodable
 from setwise.codegen.machine.code import RegisterFile

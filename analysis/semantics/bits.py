@@ -87,49 +87,37 @@ def _only_by_one(count: Bits, flag: Flag) -> Flag | None:
     return flag if isinstance(count, int) and count == 1 else None
 
 
-def _carried(count: Bits, width: int, carry: Flag) -> Flag | None:
-    """Return the carry of shl and shr, the last bit shifted out, or None where the count may be the width or more."""
-    return carry if width >= 32 or (isinstance(count, int) and count < width) else None
-
-
-def _shl(x: Execution) -> None:
+def _shift(shift: BinaryOperation, x: Execution) -> None:
     width, d, a = x.width(), x.domain, x.get(0)
-    count = _count(x, width)
-    result = d.shl(a, count, width)
+    count, left, arithmetic = _count(x, width), shift is Domain.shl, shift is Domain.sar
+    result = shift(d, a, count, width)
     x.put(0, result)
 
     def carry() -> Bits:
-        # With an extra bit above, which receives the last bit shifted out.
-        wide = d.shl(extend(x, a, width, width + 1), extend(x, count, width, width + 1), width + 1)
-        return bit(x, wide, width, width + 1)
+        # With an extra bit above or below, which receives the last bit shifted out.
+        wide = extend(x, a, width, width + 1) if left else d.concat(a, 0, width, 1)
+        return bit(x, shift(d, wide, extend(x, count, width, width + 1), width + 1), width if left else 0, width + 1)
 
-    flags = result_flags(x, result, width) | {"cf": _carried(count, width, carry), "af": None}
-    flags["of"] = _only_by_one(count, lambda: d.xor(carry(), bit(x, result, width - 1, width), 1))
-    _if_counted(x, count, width, flags)
+    def overflow() -> Bits:
+        if left:
+            return d.xor(carry(), bit(x, result, width - 1, width), 1)
+        return 0 if arithmetic else bit(x, a, width - 1, width)
+
+    # The carry of shl and shr is undefined where the count may be the width or more.
+    has_carry = arithmetic or width >= 32 or (isinstance(count, int) and count < width)
+    flags = result_flags(x, result, width) | {"cf": carry if has_carry else None, "af": None}
+    _if_counted(x, count, width, flags | {"of": _only_by_one(count, overflow)})
 
 
-def _shift_right(arithmetic: bool, x: Execution) -> None:
-    width, d, a = x.width(), x.domain, x.get(0)
-    count = _count(x, width)
-    shift = d.sar if arithmetic else d.shr
-    result = shift(a, count, width)
-    x.put(0, result)
-
-    def carry() -> Bits:
-        # With an extra bit below, which receives the last bit shifted out.
-        wide = shift(d.concat(a, 0, width, 1), extend(x, count, width, width + 1), width + 1)
-        return bit(x, wide, 0, width + 1)
-
-    flags = {"cf": carry if arithmetic else _carried(count, width, carry), "af": None}
-    flags["of"] = _only_by_one(count, zero if arithmetic else lambda: bit(x, a, width - 1, width))
-    _if_counted(x, count, width, result_flags(x, result, width) | flags)
+def rotated(left: bool, d: Domain, a: Bits, count: Bits, width: int) -> Bits:
+    """Return a value rotated by any count, which is `width` bits wide."""
+    return rotate_left(d, a, d.and_(count if left else d.sub(0, count, width), width - 1, width), width)
 
 
 def _rotate(left: bool, x: Execution) -> None:
     width, d, a = x.width(), x.domain, x.get(0)
     count = _count(x, width)
-    turn = d.and_(count if left else d.sub(0, count, width), width - 1, width)
-    result = rotate_left(d, a, turn, width)
+    result = rotated(left, d, a, count, width)
     x.put(0, result)
 
     def carry() -> Bits:
@@ -163,7 +151,7 @@ def _double_shift(left: bool, x: Execution) -> None:
 
 def _bit_test(change: BinaryOperation | None, x: Execution) -> None:
     width, d = x.width(), x.domain
-    if x.is_memory(0) and x.file(1) != "immediate":
+    if x.file(0) == "memory" and x.file(1) != "immediate":
         raise x.unknown("a bit string in memory")
     place, value = d.and_(x.get(1, width), width - 1, width), x.get(0)
     if change is not None:
@@ -277,10 +265,10 @@ def _pdep(x: Execution) -> None:
 
 
 TABLE: Mapping[str, Meaning] = {
-    "shl": _shl,
-    "sal": _shl,
-    "shr": partial(_shift_right, False),
-    "sar": partial(_shift_right, True),
+    "shl": partial(_shift, Domain.shl),
+    "sal": partial(_shift, Domain.shl),
+    "shr": partial(_shift, Domain.shr),
+    "sar": partial(_shift, Domain.sar),
     "rol": partial(_rotate, True),
     "ror": partial(_rotate, False),
     "shld": partial(_double_shift, True),

@@ -19,7 +19,7 @@ from setwise.analysis.code.decode import signed
 Bits = Any  # an integer, or the domain's own term
 
 
-_KNOWN: Mapping[str, Callable[[int, int, int], int]] = {
+FOLD: Mapping[str, Callable[[int, int, int], int]] = {
     "BV_AND": lambda a, b, _: a & b,
     "BV_OR": lambda a, b, _: a | b,
     "BV_XOR": lambda a, b, _: a ^ b,
@@ -32,11 +32,12 @@ _KNOWN: Mapping[str, Callable[[int, int, int], int]] = {
     "BV_COMP": lambda a, b, _: int(a == b),
     "BV_ULT": lambda a, b, _: int(a < b),
 }
+"""The result of each operation on two numbers of a width."""
 
 
 def _operation(kind: str) -> Callable[[Domain, Bits, Bits, int], Bits]:
     """Return the method for a kind of operation: it folds constants, and makes a term otherwise."""
-    known = _KNOWN[kind]
+    known = FOLD[kind]
 
     def operation(domain: Domain, a: Bits, b: Bits, width: int) -> Bits:
         if isinstance(a, int) and isinstance(b, int):
@@ -49,35 +50,25 @@ def _operation(kind: str) -> Callable[[Domain, Bits, Bits, int], Bits]:
 class Domain:
     """The operations on values; `width` is the width of the operands and, for arithmetic, of the result.
 
-    A shift by the width or more shifts everything out. Comparisons give one bit. Constants are folded here; a subclass
-    makes terms of all other operations.
+    A count of a shift has that width too; the width or more shifts everything out. `shr` shifts in zeros, `sar` copies
+    of the sign. `eq` and the unsigned `ult` give one bit. Constants are folded here; a subclass makes terms of all
+    other operations.
     """
 
     branched = False
     """True if a specification asked for the value of a non-constant; `Word` sets it."""
 
     and_ = _operation("BV_AND")
-    """The bitwise and."""
     or_ = _operation("BV_OR")
-    """The bitwise or."""
     xor = _operation("BV_XOR")
-    """The bitwise exclusive or."""
     add = _operation("BV_ADD")
-    """The sum modulo 2**width."""
     sub = _operation("BV_SUB")
-    """The difference modulo 2**width."""
     mul = _operation("BV_MUL")
-    """The product modulo 2**width."""
     shl = _operation("BV_SHL")
-    """The shift to the left; the count has the same width."""
     shr = _operation("BV_SHR")
-    """The logical shift to the right; the count has the same width."""
     sar = _operation("BV_ASHR")
-    """The arithmetic shift to the right; the count has the same width."""
     eq = _operation("BV_COMP")
-    """The equality of two values: 1 if they are equal, else 0."""
     ult = _operation("BV_ULT")
-    """The unsigned comparison: 1 if `a` is below `b`, else 0."""
 
     def not_(self, a: Bits, width: int) -> Bits:
         """Return the bitwise complement."""
@@ -181,7 +172,7 @@ class BitVectors(Domain):
         return self.terms.mk_term(self._kind.EQUAL, [self.term(condition, 1), self._one])
 
     def _term(self, kind: str, *operands: tuple[Bits, int], indices: tuple[int, ...] = ()) -> Bits:
-        if kind in _KNOWN:
+        if kind in FOLD:
             (a, width), (b, _) = operands
             simpler = self._simpler(kind, a, b, width)
             if simpler is not None:

@@ -85,7 +85,7 @@ def _push(x: Execution) -> None:
 
 
 def _pop(x: Execution) -> None:
-    if x.width(0) != 64 or x.is_memory(0):
+    if x.width(0) != 64 or x.file(0) == "memory":
         raise x.unknown("only registers of 64 bits are popped")
     x.put(0, _pop_value(x))
 

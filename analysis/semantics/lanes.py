@@ -32,9 +32,9 @@ def _move_scalar(x: Execution) -> None:
     """Execute movsd: move one element between memory and the lowest lane, or replace the lowest lane of a register."""
     if x.instruction.mask or "vector" not in (x.file(0), x.file(1)):
         raise x.unknown()  # masked, or the string instruction of that name
-    if x.is_memory(0):
+    if x.file(0) == "memory":
         x.put(0, x.elements(1, 64, 128)[0])
-    elif x.is_memory(1):
+    elif x.file(1) == "memory":
         x.put_elements([x.get(1), 0], 64)
     else:
         x.put_elements([x.elements(x.count - 1, 64)[0], x.elements(x.count - 2, 64)[1]], 64)
@@ -42,7 +42,7 @@ def _move_scalar(x: Execution) -> None:
 
 def _move_half(high: int, x: Execution) -> None:
     """Execute movlps or movhps: move one half of 128 bits from or to memory."""
-    if x.is_memory(0):
+    if x.file(0) == "memory":
         x.put(0, x.elements(1, 64)[high])
         return
     lanes = x.elements(x.count - 2, 64)

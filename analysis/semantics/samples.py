@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 
-from setwise.analysis.semantics.domains import Bits, Domain, Integers
+from setwise.analysis.semantics.domains import FOLD, Bits, Domain
 
 PITCH = 136
 """The bits from one sample to the next: two words and the bits of a carry or shift, in whole bytes."""
@@ -107,15 +108,16 @@ class Samples(Domain):
         for known, other in ((a, b), (b, a)):
             if isinstance(known, int) and known.bit_length() + width <= PITCH:
                 return self.every(other) * known & self._ones(width)
-        pairs = zip(self.words(a), self.words(b), strict=True)
-        return self.of(x * y & (1 << width) - 1 for x, y in pairs).bits
+        return self._each("BV_MUL", a, b, width)
 
-    def _shifted(self, kind: str, a: Bits, count: Bits, width: int) -> int:
+    def _each(self, kind: str, a: Bits, b: Bits, width: int) -> int:
+        """Return the results of an operation on each sample in turn."""
+        return self.of(FOLD[kind](x, y, width) for x, y in zip(self.words(a), self.words(b), strict=True)).bits
+
+    def _shifted(self, a: Bits, count: Bits, width: int, kind: str) -> int:
         if isinstance(count, int):
             return self._shifted_by(kind, self.every(a), min(count, width), width)
-        pairs = zip(self.words(a), self.words(count), strict=True)
-        shift = {"BV_SHL": _KNOWN.shl, "BV_SHR": _KNOWN.shr, "BV_ASHR": _KNOWN.sar}[kind]
-        return self.of(shift(x, n, width) for x, n in pairs).bits
+        return self._each(kind, a, count, width)
 
     def _shifted_by(self, kind: str, a: int, count: int, width: int) -> int:
         if kind == "BV_SHL":
@@ -131,7 +133,6 @@ class Samples(Domain):
         return (differing + self._ones(width)) >> width & self.units ^ self.units
 
 
-_KNOWN = Integers()
 _OF_ONE: Mapping[str, Callable[[Bits], Bits]] = {
     "BV_AND": lambda a: a,
     "BV_OR": lambda a: a,
@@ -147,9 +148,7 @@ _OF_TWO: Mapping[str, Callable[[Samples, Bits, Bits, int], int]] = {
     "BV_ADD": Samples._sum,
     "BV_SUB": lambda d, a, b, width: d._difference(a, b, width) & d._ones(width),
     "BV_MUL": Samples._product,
-    "BV_SHL": lambda d, *operands: d._shifted("BV_SHL", *operands),
-    "BV_SHR": lambda d, *operands: d._shifted("BV_SHR", *operands),
-    "BV_ASHR": lambda d, *operands: d._shifted("BV_ASHR", *operands),
+    **{kind: partial(Samples._shifted, kind=kind) for kind in ("BV_SHL", "BV_SHR", "BV_ASHR")},
     "BV_COMP": Samples._equal,
     "BV_ULT": lambda d, a, b, width: d._difference(a, b, width) >> width & d.units ^ d.units,
 }

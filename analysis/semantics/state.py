@@ -20,15 +20,26 @@ VECTORS = tuple(f"zmm{number}" for number in range(32))
 
 
 class SemanticsError(ValueError):
-    """An operation that the state does not allow; the message names the instruction and the reason."""
+    """An operation that the state does not allow; the message names the instruction and the reason.
+
+    It violates the routine's contract if the one-bit value `allowed` is 0.
+    """
+
+    allowed: Bits = 1
 
 
-class UnknownInstructionError(SemanticsError):
-    """An instruction, or a form of one, without semantics; the message names it."""
+class Unsupported(SemanticsError):
+    """Code that the semantics or the prover cannot follow; it violates the contract if `allowed` can be 0."""
+
+    def __init__(self, message: str, allowed: Bits = 1) -> None:
+        super().__init__(message)
+        self.allowed = allowed
 
 
-class BreachError(SemanticsError):
+class ContractViolation(SemanticsError):
     """A violation by the routine: a fault, an access outside its memory, or a use of an undefined value."""
+
+    allowed = 0
 
 
 def complaint(instruction: Decoded, what: str) -> str:
@@ -50,9 +61,9 @@ class AddressSpace(Protocol):
         return
 
     def require(self, condition: Bits, what: str) -> None:
-        """Demand that a one-bit condition holds. Raises BreachError with the message `what` if it may not."""
+        """Demand that a one-bit condition holds. Raises ContractViolation with the message `what` if it may not."""
         if not (isinstance(condition, int) and condition):
-            raise BreachError(what)
+            raise ContractViolation(what)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,24 +117,12 @@ class Execution:
         """The number of operands."""
         return len(self.instruction.operands)
 
-    def unknown(self, what: str = "") -> UnknownInstructionError:
+    def unknown(self, what: str = "") -> Unsupported:
         """Return the error for an instruction without semantics."""
         text, offset = self.instruction.text(), self.instruction.offset
-        return UnknownInstructionError(f"no semantics for '{text}' at offset {offset:#x}{what and ': ' + what}")
-
-    def error(self, what: str) -> SemanticsError:
-        """Return an error about this instruction."""
-        return SemanticsError(complaint(self.instruction, what))
-
-    def breach(self, what: str) -> BreachError:
-        """Return a breach by this instruction."""
-        return BreachError(complaint(self.instruction, what))
+        return Unsupported(f"no semantics for '{text}' at offset {offset:#x}{what and ': ' + what}")
 
     # ---- general and mask registers, immediates, memory
-
-    def is_memory(self, operand: int) -> bool:
-        """Return whether an operand is in memory."""
-        return isinstance(self.instruction.operands[operand], Mem)
 
     def file(self, operand: int) -> str:
         """Return the kind of an operand: general, vector, mask, memory or immediate."""
@@ -192,7 +191,7 @@ class Execution:
     def register(self, full: str) -> Bits:
         """Return all 64 bits of a register by its full name."""
         if full not in self.state.registers:
-            raise self.error(f"reads {full}, which has no value")
+            raise SemanticsError(complaint(self.instruction, f"reads {full}, which has no value"))
         return self.state.registers[full]
 
     def address(self, memory: Mem) -> Bits:
@@ -277,7 +276,7 @@ class Execution:
     def lanes(self, register: Reg) -> tuple[Bits, ...]:
         """Return the eight lanes of a vector register."""
         if register.full not in self.state.vectors:
-            raise self.error(f"reads {register.name}, which has no value")
+            raise SemanticsError(complaint(self.instruction, f"reads {register.name}, which has no value"))
         return self.state.vectors[register.full]
 
     def mask_bits(self, number: int) -> list[Bits] | None:

@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from setwise.analysis.code.decode import Decoded, encodings
 from setwise.analysis.semantics import bits, general, lanes, permute, vector
 from setwise.analysis.semantics.parts import Meaning
-from setwise.analysis.semantics.state import Execution, Goto, MachineState, SemanticsError, UnknownInstructionError
-
-__all__ = ["FOLLOWED", "TABLE", "Goto", "MachineState", "SemanticsError", "UnknownInstructionError", "execute"]
+from setwise.analysis.semantics.state import Execution, Goto, MachineState
 
 TABLE: Mapping[str, Meaning] = {
     **general.TABLE,
@@ -27,7 +25,7 @@ FOLLOWED = frozenset(name for name, mnemonic in encodings().items() if mnemonic 
 def execute(instruction: Decoded, state: MachineState) -> Goto | None:
     """Apply an instruction's effects to the state, and return its jump, or None if the next instruction follows.
 
-    Raises UnknownInstructionError for an instruction without semantics, and SemanticsError if it reads an undefined
+    Raises Unsupported for an instruction without semantics, and SemanticsError if it reads an undefined
     value or makes a forbidden access.
     """
     operation = Execution(instruction, state)

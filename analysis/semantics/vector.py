@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial, reduce
 from itertools import product
 
-from setwise.analysis.semantics.bits import leading_zeros, population, rotate_left
+from setwise.analysis.semantics.bits import leading_zeros, population, rotated
 from setwise.analysis.semantics.domains import Bits, Domain
 from setwise.analysis.semantics.parts import (
     BinaryOperation,
@@ -87,12 +87,8 @@ def _shift(operation: BinaryOperation, width: int, x: Execution) -> None:
     x.put_elements([operation(d, a, count, width) for a in values], width)
 
 
-def _rotated(left: bool, d: Domain, a: Bits, count: Bits, width: int) -> Bits:
-    return rotate_left(d, a, d.and_(count if left else d.sub(0, count, width), width - 1, width), width)
-
-
 def _rotate(left: bool, width: int, x: Execution) -> None:
-    lanewise(lambda d, a, width: _rotated(left, d, a, x.immediate(), width), width, x, number=1)
+    lanewise(lambda d, a, width: rotated(left, d, a, x.immediate(), width), width, x, number=1)
 
 
 # ---- three inputs, and bits within bytes
@@ -142,19 +138,14 @@ def _product(x: Execution, row: Bits, byte: Bits) -> Bits:
 # ---- comparisons
 
 
-def _put_mask(x: Execution, bits: Sequence[Bits]) -> None:
-    """Write one bit for each element to a mask register, the first operand; bits that the write mask excludes are 0."""
-    wanted = x.mask_bits(len(bits))
-    if wanted is not None:
-        bits = [x.domain.and_(a, b, 1) for a, b in zip(bits, wanted, strict=True)]
-    x.put(0, extend(x, concat_bits(x, bits), len(bits), 64))
-
-
 def _put_truths(x: Execution, truths: Sequence[Bits], width: int) -> None:
-    if x.file(0) == "mask":
-        _put_mask(x, truths)
-    else:
+    """Write a bit for each element to a mask register, 0 where the write mask excludes it, or all ones to a vector."""
+    if x.file(0) != "mask":
         x.put_elements([sign_extend(x, truth, 1, width) for truth in truths], width)
+        return
+    wanted = x.mask_bits(len(truths)) or [1] * len(truths)
+    bits = [x.domain.and_(a, b, 1) for a, b in zip(truths, wanted, strict=True)]
+    x.put(0, extend(x, concat_bits(x, bits), len(bits), 64))
 
 
 def _compare(predicate: BinaryOperation, width: int, x: Execution) -> None:
@@ -276,8 +267,8 @@ TABLE: Mapping[str, Meaning] = with_twins(
             ("vpsrav", "w d q", partial(lanewise, Domain.sar)),
             ("vprol", "d q", partial(_rotate, True)),
             ("vpror", "d q", partial(_rotate, False)),
-            ("vprolv", "d q", partial(lanewise, partial(_rotated, True))),
-            ("vprorv", "d q", partial(lanewise, partial(_rotated, False))),
+            ("vprolv", "d q", partial(lanewise, partial(rotated, True))),
+            ("vprorv", "d q", partial(lanewise, partial(rotated, False))),
             ("vpternlog", "d q", _ternlog),
             ("vpopcnt", "b w d q", partial(lanewise, population, number=1)),
             ("vplzcnt", "d q", partial(lanewise, leading_zeros, number=1)),

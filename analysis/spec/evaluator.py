@@ -9,7 +9,6 @@ from collections import ChainMap
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from functools import reduce
 from operator import add, or_
-from types import MappingProxyType
 from typing import Any
 
 from setwise.analysis.spec.raywalk import DIRECTIONS
@@ -318,45 +317,41 @@ def _run(word: WordLike, step: Step, n: int) -> WordLike:
     return run
 
 
-_RAYS: Mapping[str, Callable[[WordLike, Step, int], WordLike]] = MappingProxyType(
-    {"step": _stepped, "run": _run, "path": lambda word, step, _: word & _behind(step, 1)}
-)
-_COUNTED: Mapping[str, Callable[[WordLike, int], WordLike]] = MappingProxyType(
-    {"shl": _left, "shr": _right, "rotl": _rotated}
-)
-_EACH: Mapping[str, Callable[..., WordLike]] = MappingProxyType(
-    {
-        "copy": lambda a: a,
-        "not": lambda a: ~a,
-        "and": lambda a, b: a & b,
-        "or": lambda a, b: a | b,
-        "xor": lambda a, b: a ^ b,
-        "add": lambda a, b: a + b,
-        "sub": lambda a, b: a - b,
-        "mul": lambda a, b: a * b,
-        "select": lambda a, b, c: a & b | ~a & c,
-        "add-bytes": _add_bytes,
-        "sub-bytes": _sub_bytes,
-        "flip": _flipped,
-        "popcount": population,
-        "shlv": lambda a, n: a << (n & 63),
-        "shrv": lambda a, n: a >> (n & 63),
-        "rotlv": lambda a, n: a << (n & 63) | a >> (~n + 1 & 63),
-    }
-)
-_WHOLE: Mapping[str, Callable[[Value, Sequence[Lanes]], Lanes]] = MappingProxyType(
-    {
-        "broadcast": lambda value, args: args[0] * value.lanes,
-        "unite": lambda _, args: (reduce(or_, args[0]),),
-        "total": lambda _, args: (clip(reduce(add, args[0])),),
-        "beside": lambda _, args: (*args[0], *args[1]),
-        "repeat": lambda _, args: (*args[0] * 2, *args[1] * 2),
-        "extended": lambda value, args: (*args[0], *(word ^ word for word in args[0])),
-        "exchange": lambda _, args: tuple(args[0][lane ^ 2] for lane in range(8)),
-        "join": lambda _, args: tuple(args[lane % 2][lane - lane % 2] for lane in range(len(args[0]))),
-        "join-odd": lambda _, args: tuple(args[lane % 2][lane | 1] for lane in range(len(args[0]))),
-        "low-half": lambda _, args: args[0][: len(args[0]) // 2],
-        "high-half": lambda _, args: args[0][len(args[0]) // 2 :],
-        "put": lambda _, args: args[1],
-    }
-)
+_RAYS: Mapping[str, Callable[[WordLike, Step, int], WordLike]] = {
+    "step": _stepped,
+    "run": _run,
+    "path": lambda word, step, _: word & _behind(step, 1),
+}
+_COUNTED: Mapping[str, Callable[[WordLike, int], WordLike]] = {"shl": _left, "shr": _right, "rotl": _rotated}
+_EACH: Mapping[str, Callable[..., WordLike]] = {
+    "copy": lambda a: a,
+    "not": lambda a: ~a,
+    "and": lambda a, b: a & b,
+    "or": lambda a, b: a | b,
+    "xor": lambda a, b: a ^ b,
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "select": lambda a, b, c: a & b | ~a & c,
+    "add-bytes": _add_bytes,
+    "sub-bytes": _sub_bytes,
+    "flip": _flipped,
+    "popcount": population,
+    "shlv": lambda a, n: a << (n & 63),
+    "shrv": lambda a, n: a >> (n & 63),
+    "rotlv": lambda a, n: a << (n & 63) | a >> (~n + 1 & 63),
+}
+_WHOLE: Mapping[str, Callable[[Value, Sequence[Lanes]], Lanes]] = {
+    "broadcast": lambda value, args: args[0] * value.lanes,
+    "unite": lambda _, args: (reduce(or_, args[0]),),
+    "total": lambda _, args: (clip(reduce(add, args[0])),),
+    "beside": lambda _, args: (*args[0], *args[1]),
+    "repeat": lambda _, args: (*args[0] * 2, *args[1] * 2),
+    "extended": lambda value, args: (*args[0], *(word ^ word for word in args[0])),
+    "exchange": lambda _, args: tuple(args[0][lane ^ 2] for lane in range(8)),
+    "join": lambda _, args: tuple(args[lane % 2][lane - lane % 2] for lane in range(len(args[0]))),
+    "join-odd": lambda _, args: tuple(args[lane % 2][lane | 1] for lane in range(len(args[0]))),
+    "low-half": lambda _, args: args[0][: len(args[0]) // 2],
+    "high-half": lambda _, args: args[0][len(args[0]) // 2 :],
+    "put": lambda _, args: args[1],
+}

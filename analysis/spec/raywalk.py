@@ -11,9 +11,21 @@ from functools import partial, reduce
 from itertools import combinations, pairwise, zip_longest
 from typing import Any, Literal
 
-from setwise.analysis.spec import adders, leaperwalk
+from setwise.analysis.spec import leaperwalk
 from setwise.analysis.spec.words import ALL as ALL
-from setwise.analysis.spec.words import W, clip, equality_mask, full, joined, known_number, on
+from setwise.analysis.spec.words import (
+    W,
+    add,
+    add_32,
+    bytewise_add,
+    bytewise_sub,
+    clip,
+    equality_mask,
+    full,
+    joined,
+    known_number,
+    on,
+)
 from setwise.analysis.spec.words import population as population
 
 BoardKind = Literal["empty", "occupied"]
@@ -166,9 +178,8 @@ def sides(white_rooks: W, white_bishops: W, black_rooks: W, black_bishops: W, em
     return union(white_rooks, white_bishops, empty), union(black_rooks, black_bishops, empty)
 
 
-def pieces(rooks: W, bishops: W, queens: W, occupied: W) -> tuple[W, W, W]:
+def pieces(rooks: W, bishops: W, queens: W, empty: W) -> tuple[W, W, W]:
     """Return the attacks of the rooks, of the bishops and of the queens. The three sets are disjoint."""
-    empty = clip(~occupied)
     return attacks("rook", rooks, empty), attacks("bishop", bishops, empty), attacks("queen", queens, empty)
 
 
@@ -347,78 +358,56 @@ def specification(
     >>> specification("pair", board="occupied")(1, 2, 3)[1] == attacks("bishop", 2, ALL ^ 3)
     True
     """
-    key, occupied = name.lower(), board == "occupied"
-    if tuple(numbers) != SQUARES and key not in _FROM_SQUARE:
+    if name.lower() not in _SPECIFICATIONS:
+        raise ValueError(f"unknown specification {name!r}: choose from {', '.join(_SPECIFICATIONS)}")
+    function, of, empty = _SPECIFICATIONS[name.lower()]
+    if of != "square" and tuple(numbers) != SQUARES:
         raise ValueError(f"the specification {name!r} requires the square numbering a1 = 0, h1 = 7, h8 = 63")
-    if key in _DIRECTED:
-        directed, takes_empty = _DIRECTED[key]
-        last = -1 if takes_empty and occupied else None
-        if direction.lower() == "any":
-            return _tupled(at_run_time(directed), last and last - 1)
-        directions(direction)
-        return _tupled(partial(directed, direction), last)
-    if key in _OF_COLOR:
-        of_color, takes_empty = _OF_COLOR[key]
-        if direction not in leaperwalk.COLORS:
-            raise ValueError(f"unknown color {direction!r}: choose from {', '.join(leaperwalk.COLORS)}")
-        return _tupled(partial(of_color, direction), -1 if takes_empty and occupied else None)
-    if key in _LEAPERS:
-        return _tupled(_LEAPERS[key], None)
-    if key in _WHOLE:
-        return _tupled(_WHOLE[key], -1 if occupied != (key == "pieces") else None)
-    if key in _FROM_SQUARE:
-        directions(direction)
-        from_one, takes_free = _FROM_SQUARE[key]
-        return _tupled(partial(from_one, direction, numbers=numbers), -1 if takes_free and occupied else None)
-    if key == "right-attacks":
-        return _tupled(lambda free, rooks: attacks("east", rooks, free), 0 if occupied else None)
-    if key in _ARITHMETIC:
-        return _tupled(_ARITHMETIC[key], None)
-    names = (*_DIRECTED, *_OF_COLOR, *_LEAPERS, *_WHOLE, *_FROM_SQUARE, "right-attacks", *_ARITHMETIC)
-    raise ValueError(f"unknown specification {name!r}: choose from {', '.join(names)}")
+    if of == "color" and direction not in leaperwalk.COLORS:
+        raise ValueError(f"unknown color {direction!r}: choose from {', '.join(leaperwalk.COLORS)}")
+    if of == "direction" and direction.lower() == "any":
+        function, empty = at_run_time(function), empty and empty - 1
+    elif of:
+        if of != "color":
+            directions(direction)  # raises ValueError for an unknown one
+        function = partial(function, direction, **({"numbers": numbers} if of == "square" else {}))
+    return _tupled(function, empty if board == "occupied" else None)
 
 
-# Name to function, and whether its last parameter is a board of empty squares.
-_DIRECTED: Mapping[str, tuple[Callable[..., Any], bool]] = {
-    "attacks": (attacks, True),
-    "occluded": (occluded, True),
-    "empty-fill": (empty_fill, False),
-    "empty-attacks": (empty_attacks, False),
-    "step": (step, False),
-}
-_WHOLE: Mapping[str, Callable[..., Any]] = {
-    "union": union,
-    "pair": pair,
-    "rays": rays,
-    "pieces": pieces,
-    "sides": sides,
-    "counts": counts,
-    "mobility": mobility,
-    "side-union-knights": with_knights,
-}
-_LEAPERS: Mapping[str, Callable[..., Any]] = {"knights": leaperwalk.knights, "kings": leaperwalk.kings}
-# Name to function of a color and words, and whether its last parameter is a board of empty squares.
-_OF_COLOR: Mapping[str, tuple[Callable[..., Any], bool]] = {
-    "pawns": (leaperwalk.pawns, False),
-    "pushes": (leaperwalk.pushes, True),
-    "double-pushes": (leaperwalk.double_pushes, True),
-    "side-union": (side, True),
-    "side-twice": (side_twice, True),
-    "side-pieces": (side_pieces, True),
-    "side-nested": (side_nested, True),
-}
-# Name to function of a direction, words and `numbers`, and whether the last word is a board of free squares.
-_FROM_SQUARE: Mapping[str, tuple[Callable[..., Any], bool]] = {
-    "from-square": (from_square, True),
-    "from-square-of-pieces": (of_pieces, False),
-    "exploded-from-square": (exploded, True),
-    "direction-from-square": (lambda _, *words, **numbers: in_direction(*words, **numbers), False),
-}
-_ARITHMETIC: Mapping[str, Callable[..., Any]] = {
-    "add": adders.add,
-    "add-32": adders.add_32,
-    "bytewise-add": adders.bytewise_add,
-    "bytewise-sub": adders.bytewise_sub,
+# By name: the function, the kind of its first argument, and which of its words is a board of empty squares. A function
+# of a square takes `numbers` too.
+_SPECIFICATIONS: Mapping[str, tuple[Callable[..., Any], Literal["direction", "color", "square", ""], int | None]] = {
+    "attacks": (attacks, "direction", -1),
+    "occluded": (occluded, "direction", -1),
+    "empty-fill": (empty_fill, "direction", None),
+    "empty-attacks": (empty_attacks, "direction", None),
+    "step": (step, "direction", None),
+    "pawns": (leaperwalk.pawns, "color", None),
+    "pushes": (leaperwalk.pushes, "color", -1),
+    "double-pushes": (leaperwalk.double_pushes, "color", -1),
+    "side-union": (side, "color", -1),
+    "side-twice": (side_twice, "color", -1),
+    "side-pieces": (side_pieces, "color", -1),
+    "side-nested": (side_nested, "color", -1),
+    "knights": (leaperwalk.knights, "", None),
+    "kings": (leaperwalk.kings, "", None),
+    "union": (union, "", -1),
+    "pair": (pair, "", -1),
+    "rays": (rays, "", -1),
+    "pieces": (pieces, "", -1),
+    "sides": (sides, "", -1),
+    "counts": (counts, "", -1),
+    "mobility": (mobility, "", -1),
+    "side-union-knights": (with_knights, "", -1),
+    "from-square": (from_square, "square", -1),
+    "from-square-of-pieces": (of_pieces, "square", None),
+    "exploded-from-square": (exploded, "square", -1),
+    "direction-from-square": (lambda _, *words, **numbers: in_direction(*words, **numbers), "square", None),
+    "right-attacks": (lambda free, rooks: attacks("east", rooks, free), "", 0),
+    "add": (add, "", None),
+    "add-32": (add_32, "", None),
+    "bytewise-add": (bytewise_add, "", None),
+    "bytewise-sub": (bytewise_sub, "", None),
 }
 
 

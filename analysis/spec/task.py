@@ -1,13 +1,36 @@
-"""A routine's task as plain data: the places and bounds of its arguments, and the places of its results."""
+"""A routine's task as plain data, and the evaluation of its specification.
+
+A task says where its arguments and results are, and how its arguments are bounded. Its specification is a function of
+the ray-walk, or one that a user wrote.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from functools import partial
+from inspect import isfunction
+from typing import Any, Literal
 
 from setwise.analysis.semantics.domains import Bits, BitVectors, Domain, Integers
-from setwise.analysis.spec.specification import LITTLE_ENDIAN, SLIDERS_WITHIN, Numbering, Written
-from setwise.analysis.spec.specification import TaskError as TaskError
-from setwise.analysis.spec.specification import specified as results_of
+from setwise.analysis.semantics.words import BranchError, Word
+from setwise.analysis.spec import raywalk
+from setwise.analysis.spec.evaluator import EvaluationError, evaluate
+from setwise.codegen.catalogue import find
+from setwise.codegen.ir.graph import Graph
+from setwise.codegen.ir.layout import Layout
+from setwise.codegen.ir.routine import SLIDERS_WITHIN as SLIDERS_WITHIN
+from setwise.codegen.ir.routine import Routine
+from setwise.codegen.ir.routine import Written as Written
+from setwise.codegen.ir.values import parameter
+from setwise.codegen.numbering import LITTLE_ENDIAN, Numbering
+from setwise.codegen.own.running import Failure, running
+
+
+class TaskError(ValueError):
+    """A contract without a usable specification. The message is one line."""
+
+
+class BranchingError(TaskError):
+    """A specification or requirement that branches on an unknown word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,3 +183,102 @@ def _is_bound(task: Task, requirement: str) -> bool:
     names, below, _ = requirement.partition(" below ")
     bounded = {argument.name for argument in task.words if argument.below}
     return bool(below) and set(names.split(" and ")) <= bounded
+
+
+def results_of(
+    specification: str | Written,
+    direction: str,
+    kinds: Sequence[str],
+    domain: Domain,
+    words: Sequence[Bits],
+    number: int,
+    numbering: Numbering = LITTLE_ENDIAN,
+) -> list[Bits]:
+    """Return the `number` results of a specification for words of a domain.
+
+    `kinds` are the parameters' kinds.
+
+    Raises TaskError if there is no specification or if it is wrong, and BranchingError if it branches on an unknown
+    word, even if it catches the error.
+    """
+    arguments = [Word(domain, word) for word in words]
+    domain.branched = False
+    if isinstance(specification, Written):
+        results = _called(specification, direction, domain, arguments)
+    else:
+        board: raywalk.BoardKind = "occupied" if "occupied" in kinds else "empty"
+        try:
+            function = raywalk.specification(specification, direction, board, numbering.numbers)
+        except ValueError as error:
+            raise TaskError(str(error) if specification else _NONE) from None
+        results = function(*arguments)
+    if len(results) != number:
+        raise TaskError(f"{specification}: its specification returns {len(results)} results, the routine {number}")
+    return [_bits(specification, result) for result in results]
+
+
+_NONE = "no specification: write one (@name.specification)"
+
+
+def _called(written: Written, direction: str, domain: Domain, arguments: Sequence[Word]) -> tuple[Any, ...]:
+    function: Any = written.given
+    if isinstance(function, str | Routine):
+        function = partial(_of_routine, written, domain)
+    elif direction == "any":
+        function = raywalk.at_run_time(function)
+    elif direction:
+        function = raywalk.in_directions(function, direction)
+
+    def refused(failure: Failure) -> TaskError:
+        if domain.branched:
+            return BranchingError(f"its {written.part} {failure.text}: it can be checked by running, not proved")
+        place = f"{written.name.partition(':')[0]}:{failure.line}" if failure.line else written.name
+        return TaskError(f"{place}: the {written.part} of {written.name}: {failure}")
+
+    file = written.given.__code__.co_filename if isfunction(written.given) else ""
+    with running(file, refused, TaskError):
+        result = function(*arguments)
+        if domain.branched:
+            raise BranchError("branches on an unknown word and ignores the error")
+    return result if isinstance(result, tuple) else (result,)
+
+
+def _of_routine(written: Written, domain: Domain, *arguments: Word) -> tuple[Any, ...]:
+    """Return the results of another routine that serves as the specification.
+
+    If it is given by name, its own specification is used; if it is given as a Routine, its description is evaluated.
+    """
+    try:
+        other = find(written.given) if isinstance(written.given, str) else written.given
+    except ValueError as error:
+        raise TaskError(f"{written.name}: its specification: {error}") from None
+    assert isinstance(other, Routine)
+    contract = other.contract
+    parameters = [p for p in contract.elements or contract.parameters if p.kind != "results"]
+    if len(parameters) != len(arguments):
+        takes = f"takes {len(parameters)} parameters, not {len(arguments)}"
+        raise TaskError(f"{written.name}: its specification {other.name} {takes}")
+    if not isinstance(written.given, str):
+        return _evaluated(other, arguments)
+    kinds, words, number = [p.kind for p in parameters], [word.value for word in arguments], len(contract.results)
+    results = results_of(contract.specification, contract.direction, kinds, domain, words, number, contract.numbering)
+    return tuple(Word(domain, result) for result in results)
+
+
+def _evaluated(routine: Routine, words: Sequence[Word]) -> tuple[Any, ...]:
+    """Return the results of a routine's first description by the evaluator, which is independent of the lowering."""
+    parameters = tuple(parameter(at) for at, _ in enumerate(routine.contract.parameters))
+    behind = [None] * (len(parameters) - len(words))  # the address of several results
+    try:
+        results = evaluate(Graph(parameters, routine.descriptions[0](Layout(), *parameters)), (*words, *behind))
+    except EvaluationError as error:
+        raise TaskError(f"{routine.name}: {error}") from None
+    return tuple(result for (result,) in results)
+
+
+def _bits(specification: str | Written, result: Any) -> Bits:
+    if isinstance(result, Word):
+        return result.value
+    if isinstance(result, int):
+        return result & raywalk.ALL
+    raise TaskError(f"{specification}: its specification returns {type(result).__name__} instead of a word")

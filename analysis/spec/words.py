@@ -71,3 +71,31 @@ def population(word: W) -> W:
         low = ALL // ((1 << field) + 1)
         word = (word & low) + ((word >> field) & low)
     return word
+
+
+def add(x: W, y: W) -> W:
+    """Return the sum modulo 2**64."""
+    return clip(x + y)
+
+
+def add_32(x: W, y: W) -> W:
+    """Return the sum modulo 2**32."""
+    return (x + y) & 0xFFFF_FFFF
+
+
+def bytewise_add(x: W, y: W) -> W:
+    """Return the sums of the eight bytes, each modulo 256.
+
+    >>> hex(bytewise_add(0x01FF, 0x0101))
+    '0x200'
+    """
+    return clip(joined((((x >> place & 0xFF) + (y >> place & 0xFF)) & 0xFF) << place for place in range(0, 64, 8)))
+
+
+def bytewise_sub(x: W, y: W) -> W:
+    """Return the differences of the eight bytes, each modulo 256.
+
+    >>> hex(bytewise_sub(0x0200, 0x0101))
+    '0x1ff'
+    """
+    return clip(joined((((x >> place & 0xFF) - (y >> place & 0xFF)) & 0xFF) << place for place in range(0, 64, 8)))

@@ -1,6 +1,6 @@
 /* Calls functions of a library, each in a process of its own, and tells which break their contract.
  *
- * A job is a line of the standard input: name, specification (0 step, 1 attacks, 2 pair, 3 arrays), lanes, win64, seed,
+ * A job is a line of the standard input: name, specification (0 step, 1 attacks, 2 arrays), win64, seed,
  * number of states, and the number of boards: -1 for random states, else registers and boards follow: 16 general
  * registers, 8 masks, 32 vectors of 8 lanes, which input the result overwrites (-1: none), the inputs' words.
  * Some states run under a signal after each instruction, some at the lowest end of the stack.
@@ -123,8 +123,8 @@ ret
 
 struct job {
     char name[64];
-    int specification, lanes, win64, states, boards, alias;
-    u64 seed, inputs[3][MOST];
+    int specification, win64, states, boards, alias;
+    u64 seed, inputs[2][MOST];
     struct state registers;
 } job;
 struct verdict {
@@ -194,15 +194,6 @@ static u64 walk(u64 from, u64 empty, int file, int rank, int most)
     return reached;
 }
 
-static u64 lines(u64 from, u64 empty, int diagonal)
-{
-    u64 reached = 0;
-    for (int x = -1; x < 2; x++)
-        for (int y = -1; y < 2; y++)
-            reached |= (x || y) && (x && y) == diagonal ? walk(from, empty, x, y, 7) : 0;
-    return reached;
-}
-
 static void fill(unsigned char *from, size_t size)
 {
     memcpy(from, pool, size);
@@ -218,11 +209,11 @@ static const char *run(int number)
 {
     static const int lengths[] = {0, 1, 2, 3, 5, 8, 17, 4, 7, 9, 6, 16, 33, 15, 10, 11, 12, 13, 24, 31, 64};
     static const int places[2][4] = {{7, 6, 2, 1}, {1, 2, 8, 9}}, saved[] = {3, 5, 12, 13, 14, 15, 6, 7};
-    const int inputs = (int[]){1, 2, 3, 2}[job.specification], fixed = job.boards >= 0, arrays = job.specification == 3;
-    const int *place = places[job.win64], n = fixed ? job.boards : arrays ? lengths[number % 21] : job.lanes;
+    const int inputs = job.specification ? 2 : 1, fixed = job.boards >= 0, arrays = job.specification == 2;
+    const int *place = places[job.win64], n = fixed ? job.boards : arrays ? lengths[number % 21] : 1;
     int alias = !arrays ? -1 : fixed ? job.alias : number % 5 == 1 ? 0 : number % 5 == 3 ? 1 : -1;
     int lowest = number >= job.states - 2, stepped = number % 4 == 2 && !lowest;
-    u64 words[3][MOST], want[2][MOST], *at[3];
+    u64 words[2][MOST], want[MOST], *at[3];
     const char *wrong = NULL;
 
     for (size_t i = 0; i < sizeof pool; i += 8)
@@ -242,19 +233,14 @@ static const char *run(int number)
     for (int i = 0; i < n; i++) {
         for (int input = 0; input < inputs; input++)
             words[input][i] = fixed ? job.inputs[input][i] : word();
-        if (job.specification == 2 && !fixed)
-            words[2][i] |= words[0][i] | words[1][i];
-        u64 *one[] = {&words[0][i], &words[1][i], &words[2][i]};
-        want[0][i] = job.specification == 2 ? lines(*one[0], ~*one[2], 0)
-                                            : walk(*one[0], *one[1], 0, 1, job.specification ? 7 : 1);
-        want[1][i] = job.specification == 2 ? lines(*one[1], ~*one[2], 1) : 0;
+        want[i] = walk(words[0][i], words[1][i], 0, 1, job.specification ? 7 : 1);
     }
     for (int array = 2, other; array > 0; array--) { /* in any order */
         unsigned char *page = pages[other = any() % (array + 1)];
         pages[other] = pages[array], pages[array] = page;
     }
     for (int array = 0; array < 3; array++) {
-        int size = arrays ? 8 * n : 16, room = 2 * PAGE - size, where = any() % 3;
+        int size = 8 * n, room = 2 * PAGE - size, where = any() % 3;
         fill(pages[array], 2 * PAGE);
         at[array] = (u64 *)(pages[array] + (where == 0 ? 0 : where == 1 ? room : (int)(any() % (room / 8)) * 8));
     }
@@ -265,23 +251,18 @@ static const char *run(int number)
         for (int array = 0; array < 3; array++)
             given.general[place[array]] = (u64)at[array];
         given.general[place[3]] = n;
-    } else if (job.lanes > 1)
-        for (int input = 0; input < inputs; input++)
-            memcpy(given.vectors[input], words[input], 8 * n);
-    else
+    } else
         for (int input = 0; input < inputs; input++)
             given.general[place[input]] = words[input][0];
-    if (job.specification == 2)
-        given.general[place[3]] = (u64)at[2];
     for (int i = 0; i < (int)sizeof others; i++)
         ((char *)&others)[i] = any();
 
     steps = 0;
     enter();
 
-    u64 *got = job.specification >= 2 ? at[2] : job.lanes > 1 ? left.vectors[0] : left.general;
+    u64 *got = arrays ? at[2] : left.general;
     for (int i = 0; i < n; i++)
-        if (got[i] != want[0][i] || (job.specification == 2 && got[1] != want[1][0]))
+        if (got[i] != want[i])
             wrong = "result";
     if (left.general[RSP] != stack_at)
         wrong = "rsp";
@@ -298,7 +279,7 @@ static const char *run(int number)
         unsigned char *own = (unsigned char *)at[array], *page = pages[array];
         if (own < page || own > page + 2 * PAGE) /* the result lies in an input's place */
             own = page;
-        int size = own == (unsigned char *)at[array] && job.specification >= 2 && (arrays || array == 2) ? arrays ? 8 * n : 16 : 0;
+        int size = own == (unsigned char *)at[array] && arrays ? 8 * n : 0;
         if (differs(page, page, own - page) || differs(own + size, page, page + 2 * PAGE - own - size))
             wrong = "memory beside";
         if (arrays && array < 2 && alias != array && memcmp(at[array], words[array], 8 * n))
@@ -309,7 +290,7 @@ static const char *run(int number)
 
 static int read_job(void)
 {
-    if (scanf("%63s %d %d %d %lu %d %d", job.name, &job.specification, &job.lanes, &job.win64, &job.seed, &job.states, &job.boards) != 7)
+    if (scanf("%63s %d %d %lu %d %d", job.name, &job.specification, &job.win64, &job.seed, &job.states, &job.boards) != 6)
         return 0;
     if (job.boards >= 0) {
         for (u64 *each = (u64 *)&job.registers; each < &job.registers.flags; each++)
@@ -317,7 +298,7 @@ static int read_job(void)
                 return 0;
         if (scanf("%d", &job.alias) != 1)
             return 0;
-        for (int input = 0; input < (int[]){1, 2, 3, 2}[job.specification]; input++)
+        for (int input = 0; input < (job.specification ? 2 : 1); input++)
             for (int i = 0; i < job.boards; i++)
                 if (scanf("%lx", &job.inputs[input][i]) != 1)
                     return 0;

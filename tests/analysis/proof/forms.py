@@ -13,7 +13,8 @@ NOISE = """add {a},{c}|sub {a},{c}|or {a},{c}|xor {a},{c}|add {a},-8|sub {a},255
 shr {a},3|sar {a},1|shl {a},cl|ror {a},8|rol {a},cl|shld {a},{b},cl|shrd {a},{b},4|imul {a},{c}|imul {a},{b},8
 cmp {a},{c}; cmovb {a},{b}|test {a},{a}; cmovs {a},{b}|cmp {a},{c}; sbb {b},{b}|bt {c},{b}; setb {la}|bts {a},{b}
 add {s8},{c}|inc qword ptr {s8}|add {a},{s8}|xor {da},{da}|cmp {c},{s8}; sete {la}|add {a},{a}; adc {b},{c}; setc {la}
-mov {a},{c}; and {a},7; lea {b},[rip+quads]; mov {b},[{b}+8*{a}]|mov {a},[rip+shared@GOTPCREL]|sub {a},rsp
+mov {a},{c}; and {a},7; lea {b},[rip+quads]; mov {b},[{b}+8*{a}]|lea {a},[rip+quads]; lea {b},[rsp-16]; sub {a},{b}; \
+mov {a},[{a}+{b}]|mov {a},[rip+shared@GOTPCREL]|sub {a},rsp
 movdqa xmm{x},[rip+quads]|pxor xmm{x},xmm{y}|paddq xmm{x},xmm{y}|psllq xmm{x},8|pshufd xmm{x},xmm{y},27
 pcmpeqd xmm{x},xmm{x}|pmovmskb {da},xmm{x}|punpcklqdq xmm{x},xmm{y}|movq xmm{x},{c}; movq {a},xmm{x}
 push {c}; pop {a}|push {c}; add {a},[rsp]; add rsp,8|push {c}; lea rsp,[rsp+8]|push rsp; pop {a}
@@ -63,11 +64,6 @@ mov {i},{t}; jmp {3}; {1}:; cmp {i},{n}; jae {2}; = 8*{i}; {2}:
 
 A line = stands for a board, * for several, ? for several under a mask.
 """
-
-FIRST = """test {n},1; je {3}; = 8*{i}; inc {i}
-test {r},8; je {3}; test {n},{n}; je {4}; = 8*{i}; inc {i}
-"""
-"""One board before those by twos: the number is even then, or the result aligned."""
 
 VECTORS = "{3}:; lea {t},[{i}+{lanes}]; cmp {t},{n}; ja {4}; * 8*{i}; mov {i},{t}; jmp {3}"
 REST = "{1}:; cmp {i},{n}; -; jae {2}; = 8*{i}; inc {i}; jmp {1}; {2}:"

@@ -29,7 +29,6 @@ from tests.analysis.proof.forms import (
     CONDITIONS,
     DEFECTS,
     FINAL,
-    FIRST,
     LOOPS,
     MASKED,
     NOISE,
@@ -41,7 +40,7 @@ from tests.analysis.proof.forms import (
 )
 
 GENERAL = ("rax", "rcx", "rdx", "rbx", "rbp", "rsi", "rdi", *(f"r{number}" for number in range(8, 16)))
-SPECS = ("shift.one.nort", "kogge-stone.attacks.nort", "sliders.pair", "kogge-stone.attacks.nort.batch")
+SPECS = ("shift.one.nort", "kogge-stone.attacks.nort", "kogge-stone.attacks.nort.batch")
 CERTAIN = frozenset({"rare", "narrow", *FINAL})
 _FILES = {1: "xmm", 2: "xmm", 4: "ymm", 8: "zmm"}
 Inner = Callable[[], None]
@@ -54,20 +53,18 @@ class Program:
     name: str
     spec: str
     abi: str
-    lanes: int
     defect: str
     text: str
 
     @property
     def task(self) -> Task:
-        return contract(self.spec, self.abi, self.lanes)
+        return contract(self.spec, self.abi)
 
 
 @cache
-def contract(spec: str, abi: str, lanes: int) -> Task:
-    """The task of a routine with so many boards in a vector register, or one in a general register."""
-    isa = {1: "x86-64", 2: "sse2", 4: "avx2", 8: "avx512"}[lanes]
-    return task_of(lower(find(spec), isa, abi, lanes if lanes > 1 else None))
+def contract(spec: str, abi: str) -> Task:
+    """The task of a routine."""
+    return task_of(lower(find(spec), "x86-64", abi))
 
 
 def part(name: str, bits: str) -> str:
@@ -107,13 +104,13 @@ class Fields(dict[str, str]):
             return str(pick([one for one in self.vectors if one not in code.vectors]))
         return {
             "c": lambda: pick(GENERAL),
-            "g": lambda: pick(sorted(code.boards - code.turned)),
+            "g": lambda: pick(sorted(code.boards)),
             "v": lambda: pick(sorted({*code.task.saved} & code.live)),
             "k": lambda: str(pick([one for one in range(1, 8) if one not in code.masks])),
             "u": lambda: str(pick(sorted(code.masks))),
             "w": lambda: str(pick(sorted(code.vectors))),
             "j": lambda: str(code.chance.randrange(8)),
-            "m": lambda: pick([place for place, names in code.readable if names <= code.live - code.turned]),
+            "m": lambda: pick([place for place, names in code.readable if names <= code.live]),
             "h": lambda: str(code.chance.randrange(64)),
             # For defects: above the return address, below the red zone, a way down within the frame.
             "up": lambda: str(code.frame() + pick((8, 128, 144, 256, 1024, 4096))),
@@ -127,8 +124,8 @@ class Code:
     """Assembly as it is written, and what of the machine holds something of value at its end.
 
     `depth` is how far rsp is below a place above which all belongs to others; `kept` are the bytes of value below that
-    place, sizes by offsets. `turned` are registers whose value is in another form, `readable` boards of arrays with the
-    registers that lead there. The `defect` is planted once.
+    place, sizes by offsets. `readable` are boards of arrays with the registers that lead
+    there. The `defect` is planted once.
     """
 
     def __init__(self, chance: random.Random, task: Task, isa: int, name: str, defect: str) -> None:
@@ -144,7 +141,6 @@ class Code:
         self.depth, self.outer, self.labels = 0, 0, 0
         self.kept: dict[int, int] = {}
         self.readable: list[tuple[str, set[str]]] = []
-        self.turned: set[str] = set()
         self.boards: set[str] = set()
 
     def say(self, *lines: str) -> None:
@@ -314,17 +310,11 @@ def _framed(code: Code, names: set[str], inner: Inner) -> None:
 
 
 def _put_away(code: Code, names: set[str], inner: Inner) -> None:
-    """A register's value is elsewhere meanwhile, and it is free; or it is there in another form."""
-    known, way = sorted((names & code.live) - code.turned), code.chance.random()
+    """A register's value is elsewhere meanwhile, and it is free."""
+    known, way = sorted(names & code.live), code.chance.random()
     if not known:
         return inner()
     name = code.chance.choice(known)
-    if way < 0.1:
-        code.say(f"not {name}")
-        code.turned.add(name)
-        inner()
-        code.turned.remove(name)
-        return code.say(f"not {name}")
     board, pushed = name in code.boards, way < 0.3 and not code.touches(-code.depth - 8, 8)
     place = None if pushed else Place(code)
     if place:
@@ -372,15 +362,6 @@ def _branch(code: Code, names: set[str], inner: Inner) -> None:
     inner()
 
 
-def _rounds(code: Code, names: set[str], inner: Inner) -> None:
-    """Before it a loop of a few rounds."""
-    if len(code.free()) > 3:
-        counter = code.take()
-        code.fill(f"mov {{dc}},{code.chance.randint(1, 4)}; {{1}}:; ~; dec {{c}}; jnz {{1}}", c=counter)
-        code.live.remove(counter)
-    inner()
-
-
 def _aligned(code: Code, names: set[str], inner: Inner) -> None:
     """A stack of its own, aligned; what was below rsp is lost by it."""
     if len(code.free()) < 4 or code.outer or code.depth > 2000 or any(place < -code.depth for place in code.kept):
@@ -395,30 +376,26 @@ def _aligned(code: Code, names: set[str], inner: Inner) -> None:
     return code.live.remove(name)
 
 
-WRAPPERS = (_framed, _framed, _put_away, _put_away, _put_away, _vector_away, _branch, _branch, _rounds, _aligned)
+WRAPPERS = (_framed, _framed, _put_away, _put_away, _put_away, _vector_away, _branch, _branch, _aligned)
 
 
 # ---- kernels
 
 
-def _fill(g: str, p: str, t: str, by: int) -> list[str]:
-    """An occluded fill by that shift, to the right where it is negative."""
-    shift, lines = "shl" if by > 0 else "shr", list[str]()
-    for count in (abs(by), 2 * abs(by), 4 * abs(by)):
-        lines += [f"mov {t},{g}", f"{shift} {t},{count}", f"and {t},{p}", f"or {g},{t}"]
-        lines += [f"mov {t},{p}", f"{shift} {t},{count}", f"and {p},{t}"] if count < 4 * abs(by) else []
-    return lines
-
-
 def _north(code: Code, g: str, p: str, t: str) -> list[str]:
     """Attacks to the north of sliders in g with empty squares in p; by one of two algorithms."""
+
+    def moved(by: int) -> list[str]:
+        return [f"mov {t},{g}", f"shl {t},{by}", f"and {t},{p}", f"or {g},{t}"]
+
     if code.chance.random() < 0.3:
-        return [*[f"mov {t},{g}", f"shl {t},8", f"and {t},{p}", f"or {g},{t}"] * 6, f"shl {g},8"]
-    return [*_fill(g, p, t, 8), f"shl {g},8"]
+        return [*moved(8) * 6, f"shl {g},8"]
+    doubled = [[f"mov {t},{p}", f"shl {t},{by}", f"and {p},{t}"] for by in (8, 16)]
+    return [*moved(8), *doubled[0], *moved(16), *doubled[1], *moved(32), f"shl {g},8"]
 
 
 def _north_lanes(code: Code, g: int, p: int, t: int, lanes: int) -> list[str]:
-    """As `_north`, in vectors; one step without a register p."""
+    """As `_north`, in vectors."""
     file, q = _FILES[lanes], "q" if lanes == 8 else ""
     three = lanes > 2 or (code.isa > 0 and code.chance.random() < 0.5)
     form = "movdqa xmm{t},xmm{g}; psllq xmm{t},{n}; pand xmm{t},xmm{p}; por xmm{g},xmm{t}; movdqa xmm{t},xmm{p}; "
@@ -426,9 +403,9 @@ def _north_lanes(code: Code, g: int, p: int, t: int, lanes: int) -> list[str]:
     if three:
         form = "vpsllq {f}{t},{f}{g},{n}; vpand{q} {f}{t},{f}{t},{f}{p}; vpor{q} {f}{g},{f}{t},{f}{g}; "
         form += "vpsllq {f}{t},{f}{p},{n}; vpand{q} {f}{p},{f}{p},{f}{t}"
-    steps = [form.format(f=file, q=q, g=g, p=p, t=t, n=count) for count in (8, 16, 32) if p >= 0]
+    steps = [form.format(f=file, q=q, g=g, p=p, t=t, n=count) for count in (8, 16, 32)]
     last = f"vpsllq {file}{g},{file}{g},8" if three else f"psllq xmm{g},8"
-    return [*"; ".join(steps).split("; "), last] if steps else [last]
+    return [*"; ".join(steps).split("; "), last]
 
 
 def _finish(code: Code, copy: str, g: str) -> None:
@@ -452,34 +429,18 @@ def _single(code: Code, g: str) -> None:
     """A function of boards in registers; the result goes to g."""
     chance, a = code.chance, code.arguments
     code.noise(4)
-    if code.task.specification == "pair":
-        t, p, out = code.take(), code.take(), code.take()
-        for place, sliders, steps in ((0, a[0], (8, -8, 1, -1)), (8, a[1], (9, 7, -7, -9))):
-            for number, by in enumerate(steps):
-                mask = {1: 0xFEFEFEFEFEFEFEFE, 7: 0x7F7F7F7F7F7F7F7F, 0: (1 << 64) - 1}[by % 8]
-                lines = [f"mov {g},{sliders}", f"mov {p},{a[2]}", f"not {p}", f"mov {t},{mask}", f"and {p},{t}"]
-                lines += [*_fill(g, p, t, by), f"{'shl' if by > 0 else 'shr'} {g},{abs(by)}", f"mov {t},{mask}"]
-                code.boards = {g}
-                code.run([*lines, f"and {g},{t}", f"{'or' if number else 'mov'} {out},{g}"], 0.01)
-            code.say(f"mov [{a[3]}{place:+d}],{out}")
-        code.live -= {t, p, out}
-    elif code.task.lanes > 1:
-        vector, empty = int(Fields(code, "xmm")["x"]), 1 if code.task.specification == "attacks" else -1
-        code.vectors.add(vector)
-        code.run(_north_lanes(code, 0, empty, vector, code.task.lanes), 0.2)
+    copy, t = _copied(code, a[0]), code.take()
+    p = a[1] if len(a) > 1 and chance.random() < 0.5 else code.take()
+    code.boards.add(g)
+    if code.task.specification == "attacks":
+        code.boards.add(p)
+        lines = [f"mov {g},{a[0]}", *([f"mov {p},{a[1]}"] if p != a[1] else []), *_north(code, g, p, t)]
+        code.run(lines, 0.2)
     else:
-        copy, t = _copied(code, a[0]), code.take()
-        p = a[1] if len(a) > 1 and chance.random() < 0.5 else code.take()
-        code.boards.add(g)
-        if code.task.specification == "attacks":
-            code.boards.add(p)
-            lines = [f"mov {g},{a[0]}", *([f"mov {p},{a[1]}"] if p != a[1] else []), *_north(code, g, p, t)]
-            code.run(lines, 0.2)
-        else:
-            ways = ([f"shl {g},8"], [f"imul {g},{g},256"], [f"add {g},{g}"] * 8, [f"rol {g},8", f"and {g},-256"])
-            code.run([f"mov {g},{a[0]}", *chance.choice(ways)], 0.6)
-        code.live -= {t, p}
-        _finish(code, copy, g)
+        ways = ([f"shl {g},8"], [f"imul {g},{g},256"], [f"add {g},{g}"] * 8, [f"rol {g},8", f"and {g},-256"])
+        code.run([f"mov {g},{a[0]}", *chance.choice(ways)], 0.6)
+    code.live -= {t, p}
+    _finish(code, copy, g)
     code.boards.clear()
     code.live -= {*a}
     code.noise(4)
@@ -550,7 +511,7 @@ def _board(code: Code, places: Sequence[str], zero: Place | None) -> None:
     code.noise(1)
 
 
-def _boards(code: Code, places: Sequence[str], lanes: int, mask: str, aligned: bool) -> None:
+def _boards(code: Code, places: Sequence[str], lanes: int, mask: str) -> None:
     """So many boards at once, under a mask perhaps."""
     g, p, t = code.chance.sample([one for one in range(16) if one not in code.vectors], 3)
     code.vectors |= {g, p, t}
@@ -559,7 +520,7 @@ def _boards(code: Code, places: Sequence[str], lanes: int, mask: str, aligned: b
     load, zeroed = f"{move}{of}{end} {file}", mask and mask + "{z}"
     loads = [f"{load}{g}{zeroed},{places[0]}", f"{load}{p}{zeroed},{places[1]}"]
     code.run([*loads, *_north_lanes(code, g, p, t, lanes)], 0.05)
-    code.say(f"{move}{'a' if aligned else 'u'}{end} {places[2]}{mask},{file}{g}")
+    code.say(f"{move}u{end} {places[2]}{mask},{file}{g}")
     if code.fault("beside"):
         code.say(f"{move}u{end} {places[2][:-1]}{code.chance.choice((8, -8, 8 * lanes)):+d}],{file}{g}")
     code.vectors -= {g, p, t}
@@ -570,13 +531,11 @@ def _loop(code: Code, zero: Place | None) -> None:
     """One of the loops over the arrays: a line = stands for a board, * for several, ? for several under a mask."""
     chance, (s, e, r, n) = code.chance, code.arguments
     lanes = chance.choice((1, *((2,), (2, 4), (4, 8))[code.isa]))
-    form, aligned = chance.choice(_forms(LOOPS)), False
+    form = chance.choice(_forms(LOOPS))
     if lanes > 1:
-        first = chance.choice((*_forms(FIRST), "", "") if lanes == 2 else ("",))
-        aligned = ",8" in first
         masked = lanes == 8 and chance.random() < 0.6
         main = "" if masked and chance.random() < 0.4 else VECTORS.strip()
-        form = "; ".join(filter(None, ("{zero}", first, main, "{4}:", (MASKED if masked else REST).strip())))
+        form = "; ".join(filter(None, ("{zero}", main, "{4}:", (MASKED if masked else REST).strip())))
     else:
         lanes = 2
     taken = {field: code.take() for field in "itq" if "{" + field + "}" in form or "{d" + field + "}" in form}
@@ -609,7 +568,7 @@ def _loop(code: Code, zero: Place | None) -> None:
             if line[0] == "=":
                 _board(code, at, zero)
             else:
-                _boards(code, at, lanes, f"{{k{mask}}}" if line[0] == "?" else "", aligned)
+                _boards(code, at, lanes, f"{{k{mask}}}" if line[0] == "?" else "")
             code.readable = []
         else:
             code.fill(line)
@@ -662,13 +621,11 @@ def program(kind: str, number: int) -> Program:
 
 
 def _made(chance: random.Random, name: str, defect: str) -> Program | None:
-    (spec,) = chance.choices(SPECS, (20, 25, 2, 53))
-    isa, abi, lanes = chance.randrange(3), "win64" if chance.random() < 0.1 else "sysv", 1
-    if spec in SPECS[:2] and chance.random() < 0.1:
-        lanes, abi = (2, 4, 8)[isa], "sysv"
-    task = contract(spec, abi, lanes)
+    (spec,) = chance.choices(SPECS, (20, 25, 55))
+    isa, abi = chance.randrange(3), "win64" if chance.random() < 0.1 else "sysv"
+    task = contract(spec, abi)
     code = Code(chance, task, isa, name, defect)
-    result = code.take() if spec != SPECS[3] and lanes == 1 else ""
+    result = code.take() if spec != SPECS[2] else ""
     away = (_vector_away,) if task.saved_vectors else ()
 
     def nested(times: int) -> None:
@@ -676,18 +633,18 @@ def _made(chance: random.Random, name: str, defect: str) -> Program | None:
             wrapper = chance.choice((_framed, _put_away, _put_away, _put_away, _aligned, *away))
             wrapper(code, {*task.saved}, lambda: nested(times - 1))
         else:
-            (_arrays if spec == SPECS[3] else _single)(code, result)
+            (_arrays if spec == SPECS[2] else _single)(code, result)
 
     nested(chance.choice((0, 0, 1, 1, 2, 3, 4)))
     if spec in SPECS[:2] and result not in ("", "rax"):
         code.say(f"mov rax,{result}")
-    if chance.random() < 0.1 and lanes == 1 and isa:
+    if chance.random() < 0.1 and isa:
         code.say("vzeroupper")
     if bool(defect) != code.planted:
         return None
     place = chance.choice(("", "", "", ".p2align 4", ".p2align 12\n.zero 0xff0", ".p2align 6"))
     lines = [*place.split("\n"), f".globl {name}", f".type {name},@function", f"{name}:", *code.lines, "ret"]
-    return Program(name, spec, abi, lanes, defect, "\n".join([*lines, f".size {name},.-{name}", ""]))
+    return Program(name, spec, abi, defect, "\n".join([*lines, f".size {name},.-{name}", ""]))
 
 
 _DATA = """

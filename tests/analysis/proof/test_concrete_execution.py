@@ -60,17 +60,9 @@ def nothing_runs(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("source", "what"),
     [
-        ("mov rax,rdi; ret", "confirmed by stepping"),
-        ("xor ebx,ebx; xor eax,eax; ret", "confirmed by stepping"),
-        ("mov [0x1234],rdi; ret", "confirmed by stepping"),
         ("push rdi; ret", "confirmed by stepping: goes to 0x[0-9a-f]+, outside its code"),
-        ("mov rax,[rsp+8]; ret", "confirmed by stepping"),
-        ("mov [rsp-136],rdi; ret", "confirmed by stepping"),
-        ("mov [rsp-128],rdi; pop rcx; push rcx; mov rax,[rsp-128]; ret", "confirmed by stepping"),
-        ("adc rax,rax; ret", "confirmed by stepping"),
         ("1: jmp 1b", "confirmed by stepping: never returns: a state repeats"),
         ("jmp .+0x1000", "confirmed by stepping: goes to 0x401000, outside its code"),
-        ("movaps [rsp-24],xmm0; movaps [rsp-32],xmm0; ret", "confirmed by stepping"),
         ("pop rcx; push rax; jmp rcx", "confirmed by stepping: returns with rsp -8 bytes from where it was"),
     ],
 )
@@ -78,25 +70,6 @@ def test_what_is_wrong_shows_in_steps(source: str, what: str) -> None:
     _, said = judged(source)
     assert said.status == "confirmed"
     assert re.fullmatch(what, said.description), said.description
-
-
-def test_registers_that_a_convention_saves_are_its_own() -> None:
-    _, said = judged("mov rsi,rcx; mov rax,0; ret", abi="win64")
-    assert (said.status, said.description) == ("confirmed", "confirmed by stepping: rsi is not restored")
-
-
-def test_the_steps_have_results_of_their_own() -> None:
-    made, said = judged("mov rax,rdi; ret")
-    assert made.counterexample is not None
-    assert said.got == made.counterexample.got == (dict(made.counterexample.words)["sliders"],)
-
-
-def test_an_input_that_changes_shows() -> None:
-    name = f"{NAME}.batch"
-    source = "xor eax,eax; test rcx,rcx; je 2f; 1: mov [rsi+rax*8],rax; inc rax; dec rcx; jne 1b; 2: ret"
-    _, said = judged(source, name)
-    assert said.status == "confirmed"
-    assert "empty is changed" in said.description
 
 
 def test_a_refutation_of_right_code_disagrees() -> None:

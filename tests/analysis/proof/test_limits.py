@@ -55,21 +55,9 @@ zeros: .zero 64
 """
     made = tmp_path / "long.o"
     subprocess.run([require_tool("as"), "--64", "-o", str(made)], input=text, text=True, check=True)
-    lanes = ["--lanes", "8"] if "zmm0" in repeated else []
-    words = [
-        sys.executable,
-        "-m",
-        "setwise",
-        "prove",
-        "--object",
-        str(made),
-        "--symbol",
-        "f",
-        "--time-limit",
-        str(LIMIT),
-    ]
+    command = f"-m setwise prove --object {made} --symbol f --time-limit {LIMIT} --spec shift.one.nort"
+    words = [sys.executable, *command.split(), *(["--lanes", "8"] if "zmm0" in repeated else [])]
     with (tmp_path / "said").open("w+") as said:
-        words += [*lanes, "--spec", "shift.one.nort"]
         started = subprocess.Popen(words, stdout=said, stderr=said, preexec_fn=_limited)
         _, status, usage = os.wait4(started.pid, 0)
         started.returncode = os.waitstatus_to_exitcode(status)

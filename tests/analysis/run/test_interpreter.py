@@ -6,7 +6,7 @@ import pytest
 
 from setwise.analysis.code.decode import Binary
 from setwise.analysis.run.interpreter import Interpreter, executed_counts
-from setwise.analysis.semantics.table import SemanticsError
+from setwise.analysis.semantics.state import SemanticsError
 from setwise.analysis.spec.raywalk import attacks
 from tests.analysis.listings import DUMB7, KOGGE_STONE, assemble
 
