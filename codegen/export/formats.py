@@ -16,7 +16,7 @@ from setwise.codegen.export.objects.header import header
 from setwise.codegen.export.objects.macho import macho
 from setwise.codegen.export.objects.relocatable import ObjectFile, object_file
 from setwise.codegen.export.order import Order
-from setwise.codegen.export.sources import c_header, javascript, rust_module, zig_module
+from setwise.codegen.export.sources import c, javascript, rust, zig
 from setwise.codegen.export.sources.language import commented
 from setwise.codegen.kernel import Kernel
 
@@ -39,6 +39,10 @@ class Format:
     dispatch: bool = False
     endbr64: bool = True
     abi: str = "sysv"
+
+
+def _source(text: Callable[[Order], str], ending: str, order: Order) -> dict[str, bytes]:
+    return {f"{order.called}{ending}": text(order).encode("ascii")}
 
 
 def _listings(syntax: str, ending: str, order: Order) -> dict[str, bytes]:
@@ -83,10 +87,10 @@ FORMATS: Mapping[str, Format] = {
     "att": Format(partial(_listings, "att", ".s")),
     "masm": Format(partial(_listings, "masm", ".asm"), abi="win64"),
     "go": Format(go.files, endbr64=False),
-    "c": Format(c_header.files, fallback=True, dispatch=True, endbr64=False),
-    "rust": Format(rust_module.files, fallback=True, dispatch=True, endbr64=False),
-    "zig": Format(zig_module.files, fallback=True, endbr64=False),
-    "javascript": Format(javascript.files, endbr64=False),
+    "c": Format(c.files, fallback=True, dispatch=True, endbr64=False),
+    "rust": Format(partial(_source, rust.module, ".rs"), fallback=True, dispatch=True, endbr64=False),
+    "zig": Format(partial(_source, zig.module, ".zig"), fallback=True, endbr64=False),
+    "javascript": Format(partial(_source, javascript.module, ".mjs"), endbr64=False),
     "elf": Format(partial(_objects, elf, ".o")),
     "coff": Format(partial(_objects, coff, ".obj"), abi="win64"),
     "macho": Format(partial(_objects, macho, ".o")),

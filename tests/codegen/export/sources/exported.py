@@ -15,8 +15,9 @@ from setwise.analysis.code.objects import load_all
 from setwise.analysis.run.check import check
 from setwise.analysis.run.emulation import EmulatedCode, check_emulated
 from setwise.analysis.run.inputs import Cases, make_cases
-from setwise.codegen.export.names import symbol
+from setwise.codegen.export.names import bare_symbol, symbol
 from setwise.codegen.export.sources import c, rust, zig
+from setwise.codegen.export.sources.language import Language
 from setwise.codegen.ir.routine import Contract
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.run.bochs import processor
@@ -58,6 +59,48 @@ SAMPLE = (
 """Kernels that have between them every operation and region that source must write."""
 
 
+def unit_of_c(functions: Functions) -> str:
+    """A translation unit of functions with external linkage, in the platform's convention."""
+    parts = [c.HEAD, '#if defined(__cplusplus)\nextern "C" {\n#endif']
+    parts += [c.function(each, name).replace("static inline ", "", 1) for name, each in functions.items()]
+    return "\n\n".join((*parts, "#if defined(__cplusplus)\n}\n#endif", c.TAIL)) + "\n"
+
+
+def unit_of_rust(functions: Functions) -> str:
+    """A library of functions that C can call."""
+    parts = ["#![allow(improper_ctypes_definitions)]"]
+    for name, each in functions.items():
+        parameters, call = _parameters(each, rust._Rust(), "*mut "), _call(each, rust.name_of(each))
+        text, result = (f"results.write({call})", "") if "results:" in parameters else (call, rust.result(each))
+        attributes = [line for line in rust.attributes(each) if line != "#[inline]"]
+        head = f'pub unsafe extern "C" fn {name}({parameters}){result}'
+        parts += [rust.function(each), "\n".join((*attributes, "#[no_mangle]", f"{head} {{ {text} }}"))]
+    return "\n\n".join(parts) + "\n"
+
+
+def unit_of_zig(functions: Functions) -> str:
+    """A library of functions that C can call, for a processor with the registers of their vectors."""
+    parts = [zig.HEAD]
+    for name, each in functions.items():
+        parameters, call = _parameters(each, zig._Zig(), "*"), _call(each, bare_symbol(each))
+        several = "results:" in parameters
+        result = "void" if several else zig._Zig().result_type(each) or "void"
+        text = f"results.* = {call};" if several else f"return {call};"
+        parts += [zig.function(each), f"export fn {name}({parameters}) {result} {{ {text} }}"]
+    return "\n\n".join(parts) + "\n"
+
+
+def _parameters(each: Kernel, language: Language, pointer: str) -> str:
+    types = {p.name: language.parameter_type(each, p) for p in each.routine.contract.parameters}
+    if "results" in types:
+        types["results"] = pointer + language.result_type(each)
+    return ", ".join(f"{name}: {type}" for name, type in types.items())
+
+
+def _call(each: Kernel, name: str) -> str:
+    return f"{name}({', '.join(p.name for p in each.routine.contract.parameters if p.kind != 'results')})"
+
+
 @dataclass(frozen=True)
 class Compiler:
     """A compiler: its program, what it is called with, and what prints its source."""
@@ -80,7 +123,7 @@ class Compiler:
 _STRICT = ("-Wall", "-Wextra", "-Werror", "-pedantic")
 
 C = tuple(
-    Compiler(name, suffix, c.unit, (f"-std={standard}", *_STRICT))
+    Compiler(name, suffix, unit_of_c, (f"-std={standard}", *_STRICT))
     for name, suffix, standard in (
         ("gcc", ".c", "c11"),
         ("clang-19", ".c", "c11"),
@@ -88,8 +131,8 @@ C = tuple(
         ("clang++-19", ".cpp", "c++17"),
     )
 )
-RUST = Compiler("rustc", ".rs", rust.unit, ("--edition=2021", "-Dwarnings", "-Cpanic=abort"))
-ZIG = Compiler("zig", ".zig", zig.unit, (), module="ziglang")
+RUST = Compiler("rustc", ".rs", unit_of_rust, ("--edition=2021", "-Dwarnings", "-Cpanic=abort"))
+ZIG = Compiler("zig", ".zig", unit_of_zig, (), module="ziglang")
 
 
 @cache

@@ -14,7 +14,7 @@ from setwise.analysis.code.decode import decode, features
 from setwise.analysis.code.objects import load
 from setwise.analysis.exports.facts import facts_of
 from setwise.codegen.export.order import Order
-from setwise.codegen.export.sources import c, c_header
+from setwise.codegen.export.sources import c
 from setwise.codegen.export.sources.dispatch import BITS, requirement
 from setwise.codegen.machine.processors import BASELINE
 from setwise.codegen.run import cpu
@@ -24,7 +24,7 @@ from setwise.codegen.targets import TARGETS
 from tests.codegen.export import images
 from tests.codegen.export.exports import kernel
 from tests.codegen.export.machines import with_features
-from tests.codegen.export.sources.exported import run
+from tests.codegen.export.sources.exported import run, unit_of_c
 from tests.conftest import require_module, require_tool
 
 runs = pytest.mark.skipif(not runnable(), reason="not run: this processor is not x86-64")
@@ -45,7 +45,7 @@ ATTACKED = 0x8141_2111_0905_03FE  # by a queen on a1 of an empty board
 
 def header(*, dispatch: bool = False, name: str = "kogge-stone.attacks.queen", isas: tuple[str, ...] = SETS) -> str:
     kernels = tuple(kernel(name, isa) for isa in isas)
-    return c_header.header(Order(kernels, facts_of, "a test", dispatch=dispatch))
+    return c.header(Order(kernels, facts_of, "a test", dispatch=dispatch))
 
 
 def printed(
@@ -218,7 +218,7 @@ def test_two_exports_live_in_one_file(tmp_path: Path, compiler: str) -> None:
     """With names of their own; in C++ they are in a namespace besides."""
     (tmp_path / "setwise_inline.h").write_text(header(dispatch=True), encoding="ascii")
     kernels = tuple(replace(kernel("sliders.union", isa), prefix="mine") for isa in SETS)
-    files = c_header.files(Order(kernels, facts_of, "a test", dispatch=True))
+    files = c.files(Order(kernels, facts_of, "a test", dispatch=True))
     assert list(files) == ["mine_inline.h"]
     (tmp_path / "mine_inline.h").write_bytes(files["mine_inline.h"])
     (tmp_path / "two.cpp").write_text(TWO)
@@ -248,7 +248,7 @@ def test_windows_libraries_run_here(tmp_path: Path, compiler: str) -> None:
         command = [require_tool(compiler)]
     sets = ("x86-64", "bmi2", "sse2") if compiler != "zig" else tuple(TARGETS)
     functions = {f"f{at}": kernel(name, isa, "win64") for at, (name, isa) in enumerate(WINDOWS) if isa in sets}
-    (tmp_path / "unit.c").write_text(c.unit(functions), encoding="ascii")
+    (tmp_path / "unit.c").write_text(unit_of_c(functions), encoding="ascii")
     flags = ("-std=c11", "-O2", "-ffreestanding", "-shared", "-nostdlib", "-Wl,--entry=f0", "-Wl,--export-all-symbols")
     run([*command, *flags, "unit.c", "-o", "unit.dll"], tmp_path)
     memory = images.load(tmp_path / "unit.dll")

@@ -11,7 +11,7 @@ import pytest
 
 from setwise.analysis.exports.facts import facts_of
 from setwise.codegen.export.order import Order
-from setwise.codegen.export.sources import c_header
+from setwise.codegen.export.sources import c
 from setwise.codegen.export.sources.dispatch import BITS
 from setwise.codegen.machine.processors import BASELINE
 from setwise.codegen.run import cpu
@@ -62,7 +62,7 @@ TELLING = "#define SETWISE_TARGET(features)"
 
 def header(folder: Path, *, dispatch: bool) -> None:
     kernels = tuple(kernel("kogge-stone.attacks.queen", isa) for isa in SETS)
-    text = c_header.header(Order(kernels, facts_of, "a test", dispatch=dispatch))
+    text = c.header(Order(kernels, facts_of, "a test", dispatch=dispatch))
     assert text.count(f"{TELLING}\n") == 1
     text = text.replace(f"{TELLING}\n", f"{TELLING} __attribute__((target(features)))\n")
     (folder / "setwise_inline.h").write_text(text, encoding="ascii")
@@ -105,7 +105,7 @@ def test_msvc_has_no_word_for_bmi2(tmp_path: Path) -> None:
 def test_clang_compiles_it_as_it_does_on_windows(tmp_path: Path, dispatch: bool) -> None:
     """Clang for MSVC's ABI, with every operation and region that source has."""
     order = Order(tuple(sample().values()), facts_of, "a test", dispatch=dispatch)
-    (tmp_path / "setwise_inline.h").write_text(c_header.header(order), encoding="ascii")
+    (tmp_path / "setwise_inline.h").write_text(c.header(order), encoding="ascii")
     (tmp_path / "use.c").write_text('#include "setwise_inline.h"\n', encoding="ascii")
     command = [require_tool("clang-19"), "--target=x86_64-pc-windows-msvc", "-ffreestanding", "-fms-compatibility"]
     for language in (("-std=c11",), ("-xc++", "-std=c++17")):
