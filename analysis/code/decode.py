@@ -5,7 +5,7 @@ All other modules of `analysis` see only the small frozen types of this module.
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from types import MappingProxyType
@@ -153,17 +153,15 @@ class Decoded:
         """The explicit memory operand, or None."""
         return next((operand for operand in self.operands if isinstance(operand, Mem)), None)
 
-    def text(self, syntax: str = "nasm") -> str:
-        """Return the instruction in a syntax: nasm, gas (Intel operand order for GNU as), att or masm.
+    def text(self) -> str:
+        """Return the instruction in NASM's syntax.
 
         Numbers below 100 are decimal. Larger ones and all code offsets are hexadecimal.
 
         >>> decode(bytes.fromhex("48c1ea08"))[0].text()
         'shr rdx,8'
         """
-        if syntax not in _SYNTAXES:
-            raise ValueError(f"unknown syntax {syntax!r}: choose from {', '.join(_SYNTAXES)}")
-        formatter = iced.Formatter(_SYNTAXES[syntax])
+        formatter = iced.Formatter(iced.FormatterSyntax.NASM)
         formatter.hex_prefix, formatter.hex_suffix = "0x", ""
         formatter.uppercase_hex = False
         formatter.small_hex_numbers_in_decimal = True
@@ -175,25 +173,25 @@ class Decoded:
 
 
 def decode(text: bytes) -> tuple[Decoded, ...]:
-    """Decode `text` and return its instructions.
-
-    Offsets count from its start.
+    """Decode `text` and return its instructions, as `instructions` yields them.
 
     Raises DecodeError at the first bytes that are no valid instruction.
 
     >>> [instruction.mnemonic for instruction in decode(bytes.fromhex("4889d0c3"))]
     ['mov', 'ret']
     """
+    return tuple(instructions(text))
+
+
+def instructions(text: bytes) -> Iterator[Decoded]:
+    """Yield the instructions of `text`, with offsets from its start. Raises DecodeError at the first bytes of none."""
     decoder, encoder = iced.Decoder(64, text, ip=0), iced.Encoder(64)
     factory = iced.InstructionInfoFactory()
-    found = []
     for instruction in decoder:
         offset = instruction.ip
         if instruction.is_invalid:
-            few = text[offset : offset + 8].hex(" ")
-            raise DecodeError(f"no instruction at offset {offset:#x}: {few}")
-        found.append(_decoded(instruction, factory, encoder, text))
-    return tuple(found)
+            raise DecodeError(f"no instruction at offset {offset:#x}: {text[offset : offset + 8].hex(' ')}")
+        yield _decoded(instruction, factory, encoder, text)
 
 
 def encodings() -> Mapping[str, str]:
@@ -227,6 +225,13 @@ def distances(text: bytes) -> tuple[int, ...]:
     )
 
 
+def displacement(instruction: Decoded) -> int | None:
+    """Return the offset of the rip-relative displacement in the instruction's bytes, or None if it has none."""
+    decoder = iced.Decoder(64, instruction.raw, ip=0)
+    decoded = decoder.decode()
+    return decoder.get_constant_offsets(decoded).displacement_offset if decoded.is_ip_rel_memory_operand else None
+
+
 def features(decoded: Iterable[Decoded]) -> frozenset[str]:
     """Return the CPU features that these instructions need, named as in `Decoded.features`.
 
@@ -257,14 +262,6 @@ _NO_SEGMENTS = b"\x26\x2e\x36\x3e"
 _REPEATS = b"\xf2\xf3"
 _IDLE: Mapping[str, bytes] = MappingProxyType({"nop": b"\x66", "ret": _REPEATS, "jmp": b"\xf2", "call": b"\xf2"})
 _STRAY = _NO_SEGMENTS + b"\x64\x65\x67\xf0"  # and fs, gs, 32-bit addresses, lock
-_SYNTAXES: Mapping[str, iced.FormatterSyntax_] = MappingProxyType(
-    {
-        "nasm": iced.FormatterSyntax.NASM,
-        "gas": iced.FormatterSyntax.INTEL,
-        "att": iced.FormatterSyntax.GAS,
-        "masm": iced.FormatterSyntax.MASM,
-    }
-)
 _FLOWS: Mapping[int, Flow] = MappingProxyType(
     {
         iced.FlowControl.NEXT: "next",
