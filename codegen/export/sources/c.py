@@ -156,17 +156,13 @@ class _C(WithIntrinsics):
 
     def load(self, pointer: str, index: str, lanes: int) -> str:
         if lanes == 1:
-            return f"{pointer}[{index}]"
-        return (
-            f"{named(LOAD, lanes)}({_cast(f'const {VECTORS[lanes]} *', _cast('const void *', f'{pointer} + {index}'))})"
-        )
+            return super().load(pointer, index, lanes)
+        return f"{named(LOAD, lanes)}({_pointer(f'const {VECTORS[lanes]}', f'{pointer} + {index}')})"
 
     def store(self, pointer: str, index: str, boards: str, lanes: int) -> str:
         if lanes == 1:
-            return f"{pointer}[{index}] = {boards};"
-        return (
-            f"{named(STORE, lanes)}({_cast(f'{VECTORS[lanes]} *', _cast('void *', f'{pointer} + {index}'))}, {boards});"
-        )
+            return super().store(pointer, index, boards, lanes)
+        return f"{named(STORE, lanes)}({_pointer(VECTORS[lanes], f'{pointer} + {index}')}, {boards});"
 
     def switch(self, index: str, bodies: Sequence[Sequence[str]], *, falls: bool) -> Iterator[str]:
         """Yield a C switch. The last body is the default, so that no index is undefined."""
@@ -179,8 +175,10 @@ class _C(WithIntrinsics):
         yield "}"
 
 
-def _cast(type_name: str, value: str) -> str:
-    return f"SETWISE_CAST({type_name}, {value})"
+def _pointer(target: str, value: str) -> str:
+    """Return the cast of a pointer to a pointer to another type, by way of a pointer to void."""
+    void = "const void" if target.startswith("const ") else "void"
+    return f"SETWISE_CAST({target} *, SETWISE_CAST({void} *, {value}))"
 
 
 def function(kernel: Kernel, name: str) -> str:

@@ -37,15 +37,6 @@ class _JavaScript(Language):
         text = _NUMBER.sub(r"\1n", text).format(a=a, b=b, n=n, m=m)
         return text if value.op in ("and", "or", "xor", "shr") else f"BigInt.asUintN(64, {text})"
 
-    def on_vectors(self, value: Value, operands: Sequence[str]) -> str:
-        raise Inexpressible(f"JavaScript has no vectors for '{value.op}'")
-
-    def load(self, pointer: str, index: str, lanes: int) -> str:
-        return f"{pointer}[{index}]"
-
-    def store(self, pointer: str, index: str, boards: str, lanes: int) -> str:
-        return f"{pointer}[{index}] = {boards};"
-
     def table(self, name: str, numbers: Sequence[int], size: int) -> Iterator[str]:
         """Yield a table; 64-bit entries are BigInt literals, since plain numbers cannot hold them."""
         for line in super().table(name, numbers, size):

@@ -122,8 +122,8 @@ class Language:
         return str(counts[0])
 
     def on_vectors(self, value: Value, operands: Sequence[str]) -> str:
-        """Return the expression of an operation on vectors."""
-        raise NotImplementedError
+        """Return the expression of an operation on vectors. Raise Inexpressible if there is none."""
+        raise Inexpressible(f"{self.NAME} has no vectors for '{value.op}'")
 
     def vector(self, lanes: tuple[int, ...]) -> str:
         """Return the expression of a vector constant."""
@@ -131,11 +131,11 @@ class Language:
 
     def load(self, pointer: str, index: str, lanes: int) -> str:
         """Return the expression that loads boards from an array."""
-        raise NotImplementedError
+        return f"{pointer}[{index}]"
 
     def store(self, pointer: str, index: str, boards: str, lanes: int) -> str:
         """Return the statement that stores boards to an array."""
-        raise NotImplementedError
+        return f"{pointer}[{index}] = {boards};"
 
     def store_result(self, pointer: str, index: int, boards: str, lanes: int) -> str:
         """Return the statement that stores boards to the results."""
