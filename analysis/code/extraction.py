@@ -333,21 +333,12 @@ class Extraction:
         """
         start, size = self._start(section), section.entry_size
         value = -1 if symbol is None or symbol.is_section else symbol.value
-        if (
-            size not in (1, 2, 4, 8, 16, 32, 64)
-            or not 0 <= value < section.size
-            or (section.flags & STRINGS and size > 1)
-        ):
+        if section.flags & STRINGS or size not in (1, 2, 4, 8, 16, 32, 64) or not 0 <= value < section.size:
             raise ElfError(
                 f"uses '{name}' in {section.name}, whose constants are merged, in a way that does not identify one"
             )
         low = value // size * size
         high = low + size
-        if section.flags & STRINGS:
-            begin = self.places[section.number]
-            at = begin + value
-            low = max(self.data.rfind(0, max(begin, at - _LONGEST), at) + 1, begin) - begin
-            high = self.data.find(0, at, at + _LONGEST) + 1 - begin
         if not low <= offset < high <= section.size:
             raise ElfError(f"uses '{name}' in {section.name} beyond the end of the constant, which a linker may move")
         if (section.number, low) not in self.numbers:
@@ -359,7 +350,7 @@ class Extraction:
         """Append a piece and return its index."""
         alignment = self._alignment(section)
         if section.flags & MERGE:
-            alignment = 1 if section.flags & STRINGS else min(alignment, section.entry_size)
+            alignment = min(alignment, section.entry_size)
         self.pieces.append(Piece(base, alignment, origin, start, end))
         return len(self.pieces) - 1
 
