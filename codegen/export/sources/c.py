@@ -300,7 +300,7 @@ def _sets_of(targets: Sequence[Target]) -> str:
         "    unsigned sets = SETWISE_HAS_X86_64;",
     ]
     for target in targets:
-        tests = [f"({word} & {mask}u) == {mask}u" for word, mask in requirement(target).tests]
+        tests = [f"({word} & {mask}u) == {mask}u" for word, mask in requirement(target).items()]
         flag = f"sets |= SETWISE_HAS_{constant_name(target)};"
         if tests:
             lines += [f"    if ({(' &&' + chr(10) + '        ').join(tests)})", f"        {flag}"]

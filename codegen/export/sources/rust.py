@@ -172,13 +172,13 @@ def module(order: Order) -> str:
 
 def _introduction(order: Order) -> str:
     newest = max((kernel.target for kernel in order.kernels), key=lambda target: OF_SETS[target.name].rustc)
-    needed = OF_SETS[newest.name]
+    needed, oldest = OF_SETS[newest.name].rustc, OF_SETS["x86-64"].rustc
     how = choice_basis(order.dispatch, "-C target-cpu=native")
     lines = [
         *head(order, f"{order.called}.rs"),
         "",
         f"A module for any crate, also no_std: put it next to main.rs and write `mod {order.called};`.",
-        f"It needs rustc {needed.rustc}{f', for {newest.title}' if needed.newer_rustc else ''}.",
+        f"It needs rustc {needed}{f', for {newest.title}' if needed > oldest else ''}.",
         boards(order.kernels),
         f"Safe functions use the best instruction set, chosen {how}.",
         NOTE,
@@ -239,7 +239,7 @@ def _sets_of(targets: Sequence[Target]) -> str:
     """Return a function from the results of CPUID and XGETBV to instruction sets."""
     lines = ["let mut sets = X86_64;"]
     for target in targets:
-        tests = [f"{word} & {mask} == {mask}" for word, mask in requirement(target).tests]
+        tests = [f"{word} & {mask} == {mask}" for word, mask in requirement(target).items()]
         flag = f"sets |= {constant_name(target)};"
         lines += [f"if {' && '.join(tests)} {{", f"    {flag}", "}"] if tests else [flag]
     return "\n".join(
