@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from types import MappingProxyType
 from typing import Literal, cast
 
 import iced_x86 as iced
@@ -243,9 +242,7 @@ def features(decoded: Iterable[Decoded]) -> frozenset[str]:
 
 def _names(module: object) -> Mapping[int, str]:
     """Return the names of iced's constants of one kind, in lower case, by value."""
-    return MappingProxyType(
-        {value: name.lower() for name, value in vars(module).items() if name.isupper() and isinstance(value, int)}
-    )
+    return {value: name.lower() for name, value in vars(module).items() if name.isupper() and isinstance(value, int)}
 
 
 _MNEMONICS = _names(iced.Mnemonic)
@@ -260,38 +257,32 @@ _FEATURES = _names(iced.CpuidFeature)
 # nops; rep ret; bnd.
 _NO_SEGMENTS = b"\x26\x2e\x36\x3e"
 _REPEATS = b"\xf2\xf3"
-_IDLE: Mapping[str, bytes] = MappingProxyType({"nop": b"\x66", "ret": _REPEATS, "jmp": b"\xf2", "call": b"\xf2"})
+_IDLE: Mapping[str, bytes] = {"nop": b"\x66", "ret": _REPEATS, "jmp": b"\xf2", "call": b"\xf2"}
 _STRAY = _NO_SEGMENTS + b"\x64\x65\x67\xf0"  # and fs, gs, 32-bit addresses, lock
-_FLOWS: Mapping[int, Flow] = MappingProxyType(
-    {
-        iced.FlowControl.NEXT: "next",
-        iced.FlowControl.UNCONDITIONAL_BRANCH: "jump",
-        iced.FlowControl.INDIRECT_BRANCH: "indirect",
-        iced.FlowControl.CONDITIONAL_BRANCH: "branch",
-        iced.FlowControl.RETURN: "return",
-        iced.FlowControl.CALL: "call",
-        iced.FlowControl.INDIRECT_CALL: "call",
-        iced.FlowControl.INTERRUPT: "interrupt",
-        iced.FlowControl.XBEGIN_XABORT_XEND: "transaction",
-        iced.FlowControl.EXCEPTION: "exception",
-    }
-)
+_FLOWS: Mapping[int, Flow] = {
+    iced.FlowControl.NEXT: "next",
+    iced.FlowControl.UNCONDITIONAL_BRANCH: "jump",
+    iced.FlowControl.INDIRECT_BRANCH: "indirect",
+    iced.FlowControl.CONDITIONAL_BRANCH: "branch",
+    iced.FlowControl.RETURN: "return",
+    iced.FlowControl.CALL: "call",
+    iced.FlowControl.INDIRECT_CALL: "call",
+    iced.FlowControl.INTERRUPT: "interrupt",
+    iced.FlowControl.XBEGIN_XABORT_XEND: "transaction",
+    iced.FlowControl.EXCEPTION: "exception",
+}
 # Every x86-64 CPU has these; endbr64 runs as a nop where CET is unknown.
 _BASELINE = frozenset({"x64", "cmov", "cx8", "fpu", "cpuid", "tsc", "multibytenop", "cet_ibt", "fxsr", "pause"})
-_FLAGS: Mapping[int, str] = MappingProxyType(
-    {getattr(iced.RflagsBits, flag.upper()): flag for flag in ("of", "sf", "zf", "af", "cf", "pf", "df")}
-)
+_FLAGS = {getattr(iced.RflagsBits, flag.upper()): flag for flag in ("of", "sf", "zf", "af", "cf", "pf", "df")}
 _CHANGING = {iced.OpAccess.READ_WRITE, iced.OpAccess.READ_COND_WRITE, iced.OpAccess.COND_WRITE}
 _READING = _CHANGING | {iced.OpAccess.READ, iced.OpAccess.COND_READ}  # a conditional write may keep the old value
 _WRITING = _CHANGING | {iced.OpAccess.WRITE}
 _BRANCHES = frozenset({iced.OpKind.NEAR_BRANCH16, iced.OpKind.NEAR_BRANCH32, iced.OpKind.NEAR_BRANCH64})
-_STRINGS: Mapping[int, iced.Register_] = MappingProxyType(
-    {
-        iced.OpKind.MEMORY_SEG_RSI: iced.Register.RSI,
-        iced.OpKind.MEMORY_SEG_RDI: iced.Register.RDI,
-        iced.OpKind.MEMORY_ESRDI: iced.Register.RDI,
-    }
-)
+_STRINGS: Mapping[int, iced.Register_] = {
+    iced.OpKind.MEMORY_SEG_RSI: iced.Register.RSI,
+    iced.OpKind.MEMORY_SEG_RDI: iced.Register.RDI,
+    iced.OpKind.MEMORY_ESRDI: iced.Register.RDI,
+}
 
 
 def _feature(feature: int) -> str:
