@@ -12,7 +12,6 @@ from setwise.codegen.export.order import Order
 from setwise.codegen.export.prototypes import VECTORS, prototype, returns, usage
 from setwise.codegen.export.sources.dispatch import (
     BITS,
-    LEAVES,
     NOTE,
     Choice,
     boards,
@@ -27,7 +26,6 @@ from setwise.codegen.export.sources.intrinsics import LOAD, STORE, WithIntrinsic
 from setwise.codegen.export.sources.language import folded, function_text, indented
 from setwise.codegen.export.sources.source import body, results_in_order
 from setwise.codegen.kernel import Kernel
-from setwise.codegen.run.cpu import XSAVE
 from setwise.codegen.targets.table import Target
 
 HEAD = """\
@@ -78,6 +76,14 @@ _ALIGNMENT = """\
 #define SETWISE_STACK_ALIGNED 1
 #endif"""
 
+_ENABLED = """\
+#if defined(SETWISE_X86_64) && \\
+    ({test})
+#define SETWISE_ENABLED_{name} SETWISE_HAS_{name}
+#else
+#define SETWISE_ENABLED_{name} 0u
+#endif"""
+
 _DETECT = """\
 #if defined(_MSC_VER) && !defined(__clang__)
 #include <intrin.h>
@@ -108,6 +114,18 @@ SETWISE_TARGET("xsave") static inline uint64_t setwise_saved_state(void) {
 #endif"""
 
 _SETS = """\
+static inline unsigned setwise_detect(void) {
+#if defined(SETWISE_X86_64)
+    uint32_t leaf1[4], leaf7[4];
+    setwise_cpuid(1, leaf1);
+    setwise_cpuid(7, leaf7);
+    /* Without OSXSAVE the system saves only the SSE registers, and XGETBV is an invalid instruction. */
+    return setwise_sets_of(leaf1, leaf7, leaf1[2] >> 27 & 1 ? setwise_saved_state() : 0);
+#else
+    return SETWISE_HAS_X86_64;
+#endif
+}
+
 /* Return the usable instruction sets. The first call detects them; concurrent first calls get the same result. */
 static inline unsigned setwise_sets(void) {
     static volatile unsigned known;
@@ -265,7 +283,9 @@ def _sets(targets: Sequence[Target], dispatch: bool) -> Iterator[str]:
         lines.append(f"#define SETWISE_HAS_{name} {bit}")
     lines.append(f"#define SETWISE_ALL ({' | '.join(['SETWISE_HAS_X86_64', *(f'SETWISE_HAS_{n}' for n in names)])})")
     yield "\n".join(lines)
-    lines = ["/* The instruction sets that the compiler flags enable. */", *map(_compiler_macro, targets)]
+    lines = ["/* The instruction sets that the compiler flags enable. */"]
+    for name, target in zip(names, targets, strict=True):
+        lines.append(_ENABLED.format(name=name, test=OF_SETS[target.name].preprocessor_test))
     lines.append(
         f"#define SETWISE_ENABLED ({' | '.join(['SETWISE_HAS_X86_64', *(f'SETWISE_ENABLED_{n}' for n in names)])})"
     )
@@ -278,54 +298,18 @@ def _sets(targets: Sequence[Target], dispatch: bool) -> Iterator[str]:
         yield "static inline unsigned setwise_sets(void) {\n    return SETWISE_ENABLED;\n}"
 
 
-def _compiler_macro(target: Target) -> str:
-    name = constant_name(target)
-    return "\n".join(
-        (
-            "#if defined(SETWISE_X86_64) && \\",
-            f"    ({OF_SETS[target.name].preprocessor_test})",
-            f"#define SETWISE_ENABLED_{name} SETWISE_HAS_{name}",
-            "#else",
-            f"#define SETWISE_ENABLED_{name} 0u",
-            "#endif",
-        )
-    )
-
-
 def _sets_of(targets: Sequence[Target]) -> str:
-    """Return functions from the results of CPUID and XGETBV to instruction sets."""
+    """Return a function from the results of CPUID and XGETBV to instruction sets."""
     lines = [
         "/* Return the instruction sets that CPUID leaves 1 and 7 report and whose registers the system saves. */",
         "static inline unsigned setwise_sets_of(const uint32_t leaf1[4], const uint32_t leaf7[4], uint64_t state) {",
         "    unsigned sets = SETWISE_HAS_X86_64;",
     ]
     for target in targets:
-        tests = [f"({word} & {mask}u) == {mask}u" for word, mask in requirement(target).items()]
-        flag = f"sets |= SETWISE_HAS_{constant_name(target)};"
-        if tests:
-            lines += [f"    if ({(' &&' + chr(10) + '        ').join(tests)})", f"        {flag}"]
-        else:
-            lines.append(f"    {flag}")
-    _, register, bit = XSAVE
-    read = [f"    setwise_cpuid({leaf}, leaf{leaf});" for leaf in LEAVES]
-    return "\n".join(
-        (
-            *lines,
-            "    return sets;",
-            "}",
-            "",
-            "static inline unsigned setwise_detect(void) {",
-            "#if defined(SETWISE_X86_64)",
-            f"    uint32_t {', '.join(f'leaf{leaf}[4]' for leaf in LEAVES)};",
-            *read,
-            "    /* Without OSXSAVE the system saves only the SSE registers, and XGETBV is an invalid instruction. */",
-            f"    return setwise_sets_of(leaf1, leaf7, leaf1[{register}] >> {bit} & 1 ? setwise_saved_state() : 0);",
-            "#else",
-            "    return SETWISE_HAS_X86_64;",
-            "#endif",
-            "}",
-        )
-    )
+        tests = " &&\n        ".join(f"({word} & {mask}u) == {mask}u" for word, mask in requirement(target).items())
+        flag = f"    sets |= SETWISE_HAS_{constant_name(target)};"
+        lines += [f"    if ({tests})", f"    {flag}"] if tests else [flag]
+    return "\n".join((*lines, "    return sets;", "}"))
 
 
 def _choice(choice: Choice) -> str:
@@ -356,12 +340,5 @@ def _namespace(order: Order, offered: Sequence[Choice]) -> str:
     """Return a C++ namespace with all functions by their names without a prefix."""
     lines = [_guarded(each, f"static constexpr auto &{bare_symbol(each)} = {symbol(each)};") for each in order.kernels]
     lines += [f"static constexpr auto &{choice.bare} = {choice.name};" for choice in offered]
-    return "\n".join(
-        (
-            "#if defined(__cplusplus)",
-            f"namespace {order.prefix} {{",
-            *lines,
-            f"}} // namespace {order.prefix}",
-            "#endif",
-        )
-    )
+    begin = "#if defined(__cplusplus)", f"namespace {order.prefix} {{"
+    return "\n".join((*begin, *lines, f"}} // namespace {order.prefix}", "#endif"))

@@ -18,9 +18,6 @@ from setwise.codegen.targets.table import Target
 BITS: Mapping[str, int] = {name: 1 << at for at, name in enumerate(TARGETS)}
 """A bit for each instruction set. Plain x86-64 has bit 0, which is always set."""
 
-LEAVES = (1, 7)
-"""The CPUID leaves with feature bits."""
-
 
 @dataclass(frozen=True, slots=True)
 class Choice:

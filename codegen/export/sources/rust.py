@@ -9,7 +9,6 @@ from setwise.codegen.export.order import Order
 from setwise.codegen.export.prototypes import VECTORS
 from setwise.codegen.export.sources.dispatch import (
     BITS,
-    LEAVES,
     NOTE,
     Choice,
     boards,
@@ -25,62 +24,70 @@ from setwise.codegen.export.sources.intrinsics import LOAD, STORE, WithIntrinsic
 from setwise.codegen.export.sources.language import commented, folded, function_text, indented
 from setwise.codegen.export.sources.source import body, results_in_order
 from setwise.codegen.kernel import Kernel
-from setwise.codegen.run.cpu import XSAVE
 from setwise.codegen.targets.table import Target
 
 ALLOWED = "#[allow(dead_code, unused_assignments, unsafe_op_in_unsafe_fn, clippy::too_many_arguments)]"
 """Not every function is called, last carried values are never read, and unsafe functions have unsafe bodies."""
 
-_DETECT = f"""\
+_SETS_OF = """\
+/// Return the instruction sets that CPUID leaves 1 and 7 report and whose registers the system saves.
+#[cfg(target_arch = "x86_64")]
+#[allow(unused_variables)]
+pub fn sets_of(leaf1: [u32; 4], leaf7: [u32; 4], state: u64) -> u32 {"""
+
+_DETECT = (
+    f"""\
 /// Return the usable instruction sets. The first call detects them; concurrent first calls get the same result.
-{ALLOWED}
-fn sets() -> u32 {{
-    use core::sync::atomic::{{AtomicU32, Ordering}};
+{ALLOWED}"""
+    + """
+fn sets() -> u32 {
+    use core::sync::atomic::{AtomicU32, Ordering};
     static KNOWN: AtomicU32 = AtomicU32::new(0);
-    if ENABLED == ALL {{
+    if ENABLED == ALL {
         return ALL;
-    }}
+    }
     let known = KNOWN.load(Ordering::Relaxed);
-    if known != 0 {{
+    if known != 0 {
         return known;
-    }}
+    }
     let found = detect();
     KNOWN.store(found, Ordering::Relaxed);
     found
-}}
+}
 
 #[cfg(not(target_arch = "x86_64"))]
-fn detect() -> u32 {{
+fn detect() -> u32 {
     X86_64
-}}
+}
 
 #[cfg(target_arch = "x86_64")]
 #[allow(unused_unsafe)]
-fn detect() -> u32 {{
-    use core::arch::x86_64::{{__cpuid, __cpuid_count}};
-    unsafe {{
+fn detect() -> u32 {
+    use core::arch::x86_64::{__cpuid, __cpuid_count};
+    unsafe {
         let last = __cpuid(0).eax;
-        let leaf = |n: u32| {{
-            if n > last {{
+        let leaf = |n: u32| {
+            if n > last {
                 return [0; 4];
-            }}
+            }
             let registers = __cpuid_count(n, 0);
             [registers.eax, registers.ebx, registers.ecx, registers.edx]
-        }};
-        let leaf1 = leaf({LEAVES[0]});
+        };
+        let leaf1 = leaf(1);
         // Without OSXSAVE the system saves only the SSE registers, and XGETBV is an invalid instruction.
-        let state = if leaf1[{XSAVE[1]}] >> {XSAVE[2]} & 1 != 0 {{ saved_state() }} else {{ 0 }};
-        sets_of(leaf1, leaf({LEAVES[1]}), state)
-    }}
-}}
+        let state = if leaf1[2] >> 27 & 1 != 0 { saved_state() } else { 0 };
+        sets_of(leaf1, leaf(7), state)
+    }
+}
 
 /// Return XCR0: the register states that the operating system saves.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "xsave")]
 #[allow(unsafe_op_in_unsafe_fn)]
-unsafe fn saved_state() -> u64 {{
+unsafe fn saved_state() -> u64 {
     core::arch::x86_64::_xgetbv(0)
-}}"""
+}"""
+)
 
 
 class _Rust(WithIntrinsics):
@@ -242,16 +249,7 @@ def _sets_of(targets: Sequence[Target]) -> str:
         tests = [f"{word} & {mask} == {mask}" for word, mask in requirement(target).items()]
         flag = f"sets |= {constant_name(target)};"
         lines += [f"if {' && '.join(tests)} {{", f"    {flag}", "}"] if tests else [flag]
-    return "\n".join(
-        (
-            "/// Return the instruction sets that CPUID leaves 1 and 7 report and whose registers the system saves.",
-            '#[cfg(target_arch = "x86_64")]',
-            "#[allow(unused_variables)]",
-            "pub fn sets_of(leaf1: [u32; 4], leaf7: [u32; 4], state: u64) -> u32 {",
-            *indented([*lines, "sets"]),
-            "}",
-        )
-    )
+    return "\n".join((_SETS_OF, *indented([*lines, "sets"]), "}"))
 
 
 def _branching(choice: Choice, arguments: Sequence[str]) -> list[str]:
