@@ -5,6 +5,7 @@ Zig's compiler lowers plain integers and @Vector to instructions of its choice.
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 
 from setwise.codegen.export.banner import about, head
 from setwise.codegen.export.names import bare_symbol
@@ -12,7 +13,6 @@ from setwise.codegen.export.order import Order
 from setwise.codegen.export.sources.dispatch import Choice, boards, choices, comment_lines, usage
 from setwise.codegen.export.sources.intrinsics import feature_names
 from setwise.codegen.export.sources.language import Language, commented, function_text
-from setwise.codegen.export.sources.logic import expression
 from setwise.codegen.export.sources.source import body, results_in_order
 from setwise.codegen.ir.values import Value
 from setwise.codegen.kernel import Kernel
@@ -116,8 +116,40 @@ def _in_turns(begin: int, number: int, operands: Sequence[str]) -> str:
 
 def _ternary(value: Value, operands: Sequence[str]) -> str:
     names = dict(zip("abc", operands, strict=True))
-    text = re.sub("[abc]", lambda letter: names[letter[0]], expression(int(value.attr)))
+    text = re.sub("[abc]", lambda letter: names[letter[0]], three_input_logic(int(value.attr)))
     return text.removeprefix("(").removesuffix(")") if text.startswith("(") else text
+
+
+_INPUTS = {0xF0: "a", 0xCC: "b", 0xAA: "c"}
+"""The truth tables of the three inputs: bit 4a + 2b + c."""
+
+
+def three_input_logic(truth: int) -> str:
+    """Return a short, fully parenthesized expression of a, b and c with this truth table.
+
+    >>> three_input_logic(0xF8), three_input_logic(0xE4), three_input_logic(0x10)
+    ('(a | (b & c))', '(b ^ (c & (a ^ b)))', '(a & ~(b | c))')
+    """
+    return _expressions()[truth]
+
+
+@cache
+def _expressions() -> Mapping[int, str]:
+    """Return an expression for each of the 256 truth tables, found by increasing number of operations."""
+    expressions = dict(_INPUTS)
+    levels: list[dict[int, str]] = [dict(_INPUTS)]
+    while len(expressions) < 256:
+        level: dict[int, str] = {}
+        for truth, text in levels[-1].items():
+            level.setdefault(~truth & 0xFF, f"~{text}")
+        for at, lefts in enumerate(levels):
+            for left, first in lefts.items():
+                for right, second in levels[len(levels) - 1 - at].items():
+                    for sign, truth in (("&", left & right), ("|", left | right), ("^", left ^ right)):
+                        level.setdefault(truth, f"({first} {sign} {second})")
+        levels.append({truth: text for truth, text in level.items() if truth not in expressions})
+        expressions.update(levels[-1])
+    return expressions
 
 
 def function(kernel: Kernel) -> str:
