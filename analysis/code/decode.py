@@ -5,7 +5,7 @@ All other modules of `analysis` see only the small frozen types of this module.
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Literal, cast
@@ -274,6 +274,11 @@ _FLOWS: Mapping[int, Flow] = {
 # Every x86-64 CPU has these; endbr64 runs as a nop where CET is unknown.
 _BASELINE = frozenset({"x64", "cmov", "cx8", "fpu", "cpuid", "tsc", "multibytenop", "cet_ibt", "fxsr", "pause"})
 _FLAGS = {getattr(iced.RflagsBits, flag.upper()): flag for flag in ("of", "sf", "zf", "af", "cf", "pf", "df")}
+_FILES: Mapping[RegisterFile, Callable[[iced.Register_], bool]] = {
+    "general": iced.RegisterExt.is_gpr,
+    "vector": iced.RegisterExt.is_vector_register,
+    "mask": iced.RegisterExt.is_k,
+}
 _CHANGING = {iced.OpAccess.READ_WRITE, iced.OpAccess.READ_COND_WRITE, iced.OpAccess.COND_WRITE}
 _READING = _CHANGING | {iced.OpAccess.READ, iced.OpAccess.COND_READ}  # a conditional write may keep the old value
 _WRITING = _CHANGING | {iced.OpAccess.WRITE}
@@ -299,14 +304,9 @@ def _feature(feature: int) -> str:
 def _register(register: iced.Register_) -> Reg:
     name = _REGISTERS[register]
     full = _REGISTERS[iced.RegisterExt.full_register(register)]
-    bits = iced.RegisterExt.size(register) * 8
-    if iced.RegisterExt.is_gpr(register):
-        return Reg(name, bits, "general", full, 8 if name in ("ah", "bh", "ch", "dh") else 0)
-    if iced.RegisterExt.is_vector_register(register):
-        return Reg(name, bits, "vector", full)
-    if iced.RegisterExt.is_k(register):
-        return Reg(name, 64, "mask", full)
-    return Reg(name, bits, "other", full)
+    file: RegisterFile = next((file for file, includes in _FILES.items() if includes(register)), "other")
+    low = 8 if name in ("ah", "bh", "ch", "dh") else 0
+    return Reg(name, 8 * iced.RegisterExt.size(register), file, full, low)
 
 
 def _is_small(operand: Operand) -> bool:

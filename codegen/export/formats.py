@@ -58,18 +58,17 @@ def _listings(syntax: str, ending: str, order: Order) -> dict[str, bytes]:
 
 def _objects(write: Callable[[ObjectFile], bytes], ending: str, order: Order) -> dict[str, bytes]:
     names = {f"{symbol(kernel)}{ending}": kernel for kernel in order.kernels}
-    objects = {name: write(object_file(kernel, _remark(order, name))) for name, kernel in names.items()}
-    return objects | _header(order)
+    return {name: write(_object(kernel, order, name)) for name, kernel in names.items()} | _header(order)
 
 
-def _remark(order: Order, name: str) -> str:
-    return "\n".join(head(order, name))
+def _object(kernel: Kernel, order: Order, name: str) -> ObjectFile:
+    return object_file(kernel, "\n".join(head(order, name)))
 
 
 def _library(order: Order) -> dict[str, bytes]:
     """Return a static library: of COFF files for Win64, otherwise of ELF files."""
     windows = order.kernels[0].convention.name == "win64"
-    objects = [object_file(kernel, _remark(order, symbol(kernel))) for kernel in order.kernels]
+    objects = [_object(kernel, order, symbol(kernel)) for kernel in order.kernels]
     ending, write = (".obj", coff) if windows else (".o", elf)
     members = {f"{file.symbol}{ending}": write(file) for file in objects}
     symbols = {f"{file.symbol}{ending}": [file.symbol, *filter(None, (file.decorated,))] for file in objects}

@@ -52,18 +52,17 @@ def assembly(kernel: Kernel, facts: Facts) -> str:
     _check(kernel)
     name = symbol(kernel)
     places, operations = list(_places(kernel)), prologue(kernel.code, assemble(kernel.code))
+    given = len(kernel.routine.contract.parameters)
     more = ("changes", ", ".join(facts.changed)), ("made by", command(kernel, "go"))
-    lines = [f"// {line}".rstrip() for line in about(kernel, facts, *more)]
+    lines = commented(about(kernel, facts, *more))
     lines += ["", '#include "textflag.h"', ""]
     for datum in kernel.code.data:
         lines += [*_data(datum, name), ""]
     lines.append(f"// {_declared(kernel)}")
     lines.append(f"TEXT ·{go_name(kernel)}(SB), NOSPLIT, ${_frame(operations)}-{8 * len(places)}")
-    lines += [
-        f"    MOVQ {at}, {_register(place)}" for at, place, given in places if given and isinstance(place, Register)
-    ]
+    lines += [f"    MOVQ {at}, {_register(place)}" for at, place in places[:given] if isinstance(place, Register)]
     at_entry = stack_bytes(operations)
-    arguments = {at_entry + place: at for at, place, _ in places if isinstance(place, int)}
+    arguments = {at_entry + place: at for at, place in places if isinstance(place, int)}
     for item in _body(kernel.code, operations):
         if isinstance(item, Label):
             lines.append(f"{item.name}:")
@@ -133,17 +132,17 @@ def _frame(operations: Sequence[UnwindOperation]) -> int:
     return slots or 8 * any(operation.register == RBP for operation in operations)
 
 
-def _places(kernel: Kernel) -> Iterator[tuple[str, Register | int, bool]]:
-    """Yield each word of the argument frame, its place in the kernel, and whether it is an argument.
+def _places(kernel: Kernel) -> Iterator[tuple[str, Register | int]]:
+    """Yield each word of the argument frame with its place in the kernel; the result comes last.
 
     The place is a register, or for an argument that the kernel reads from the stack the offset from rsp at entry.
     """
     contract, convention = kernel.routine.contract, kernel.convention
     places = convention.places([1] * len(contract.parameters))
     for number, (parameter, place) in enumerate(zip(contract.parameters, places, strict=True)):
-        yield f"{parameter.name}+{8 * number}(FP)", place, True
+        yield f"{parameter.name}+{8 * number}(FP)", place
     if returns(kernel):
-        yield f"{contract.results[0]}+{8 * len(places)}(FP)", convention.result, False
+        yield f"{contract.results[0]}+{8 * len(places)}(FP)", convention.result
 
 
 def _declared(kernel: Kernel) -> str:
