@@ -15,13 +15,10 @@ from setwise.analysis.code.objects import load
 from setwise.analysis.exports.facts import facts_of
 from setwise.codegen.export.order import Order
 from setwise.codegen.export.sources import rust, zig
-from setwise.codegen.export.sources.dispatch import BITS, requirement
 from setwise.codegen.run import cpu
-from setwise.codegen.run.cpu import FEATURES
 from setwise.codegen.run.executable import runnable
-from setwise.codegen.targets import TARGETS
 from tests.codegen.export.exports import kernel
-from tests.codegen.export.sources.exported import run
+from tests.codegen.export.sources.exported import cpuid_cases, run
 from tests.conftest import require_module, require_rust
 
 runs = pytest.mark.skipif(not runnable(), reason="not run: this processor is not x86-64")
@@ -93,18 +90,7 @@ def test_what_is_safe_in_rust_refuses_what_is_not(tmp_path: Path) -> None:
 
 @runs
 def test_every_bit_that_a_set_needs_is_asked_for_in_rust(tmp_path: Path) -> None:
-    """The function that reads CPUID's answers, on all that is there and on all but one bit each."""
-    full, cases = (1 << 32) - 1, []
-    for feature, (leaf, register, bit, _) in FEATURES.items():
-        leaves = {1: [full] * 4, 7: [full] * 4}
-        leaves[leaf][register] ^= 1 << bit
-        lost = sum(BITS[isa] for isa in SETS if feature in TARGETS[isa].features)
-        cases.append((leaves[1], leaves[7], full, 31 - lost))
-    for bit in range(8):
-        lost = sum(BITS[isa] for isa in SETS if requirement(TARGETS[isa]).state >> bit & 1)
-        cases.append(([full] * 4, [full] * 4, full ^ 1 << bit, 31 - lost))
-    cases.append(([0] * 4, [0] * 4, 0, 1 | BITS["sse2"]))
-    lines = [f"    assert_eq!(setwise::sets_of({one}, {seven}, {state}), {sets});" for one, seven, state, sets in cases]
+    lines = [f"    assert_eq!(setwise::sets_of({a}, {b}, {state}), {sets});" for a, b, state, sets in cpuid_cases(SETS)]
     program = rust_program(tmp_path, "\n".join(("mod setwise;", "fn main() {", *lines, "}")), "-O", dispatch=True)
     run([str(program)], tmp_path)
 
