@@ -5,10 +5,9 @@ All other modules of `analysis` see only the small frozen types of this module.
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from types import MappingProxyType
 from typing import Literal, cast
 
 import iced_x86 as iced
@@ -153,17 +152,15 @@ class Decoded:
         """The explicit memory operand, or None."""
         return next((operand for operand in self.operands if isinstance(operand, Mem)), None)
 
-    def text(self, syntax: str = "nasm") -> str:
-        """Return the instruction in a syntax: nasm, gas (Intel operand order for GNU as), att or masm.
+    def text(self) -> str:
+        """Return the instruction in NASM's syntax.
 
         Numbers below 100 are decimal. Larger ones and all code offsets are hexadecimal.
 
         >>> decode(bytes.fromhex("48c1ea08"))[0].text()
         'shr rdx,8'
         """
-        if syntax not in _SYNTAXES:
-            raise ValueError(f"unknown syntax {syntax!r}: choose from {', '.join(_SYNTAXES)}")
-        formatter = iced.Formatter(_SYNTAXES[syntax])
+        formatter = iced.Formatter(iced.FormatterSyntax.NASM)
         formatter.hex_prefix, formatter.hex_suffix = "0x", ""
         formatter.uppercase_hex = False
         formatter.small_hex_numbers_in_decimal = True
@@ -175,9 +172,7 @@ class Decoded:
 
 
 def decode(text: bytes) -> tuple[Decoded, ...]:
-    """Decode `text` and return its instructions.
-
-    Offsets count from its start.
+    """Decode `text` and return its instructions, as `instructions` yields them.
 
     Raises DecodeError at the first bytes that are no valid instruction.
 
@@ -194,8 +189,7 @@ def decode_from(text: bytes, start: int) -> Iterator[Decoded]:
     for instruction in decoder:
         offset = instruction.ip
         if instruction.is_invalid:
-            few = text[offset : offset + 8].hex(" ")
-            raise DecodeError(f"no instruction at offset {offset:#x}: {few}")
+            raise DecodeError(f"no instruction at offset {offset:#x}: {text[offset : offset + 8].hex(' ')}")
         yield _decoded(instruction, factory, encoder, text)
 
 
@@ -230,6 +224,13 @@ def distances(text: bytes) -> tuple[int, ...]:
     )
 
 
+def displacement(instruction: Decoded) -> int | None:
+    """Return the offset of the rip-relative displacement in the instruction's bytes, or None if it has none."""
+    decoder = iced.Decoder(64, instruction.raw, ip=0)
+    decoded = decoder.decode()
+    return decoder.get_constant_offsets(decoded).displacement_offset if decoded.is_ip_rel_memory_operand else None
+
+
 def features(decoded: Iterable[Decoded]) -> frozenset[str]:
     """Return the CPU features that these instructions need, named as in `Decoded.features`.
 
@@ -241,9 +242,7 @@ def features(decoded: Iterable[Decoded]) -> frozenset[str]:
 
 def _names(module: object) -> Mapping[int, str]:
     """Return the names of iced's constants of one kind, in lower case, by value."""
-    return MappingProxyType(
-        {value: name.lower() for name, value in vars(module).items() if name.isupper() and isinstance(value, int)}
-    )
+    return {value: name.lower() for name, value in vars(module).items() if name.isupper() and isinstance(value, int)}
 
 
 _MNEMONICS = _names(iced.Mnemonic)
@@ -258,46 +257,37 @@ _FEATURES = _names(iced.CpuidFeature)
 # nops; rep ret; bnd.
 _NO_SEGMENTS = b"\x26\x2e\x36\x3e"
 _REPEATS = b"\xf2\xf3"
-_IDLE: Mapping[str, bytes] = MappingProxyType({"nop": b"\x66", "ret": _REPEATS, "jmp": b"\xf2", "call": b"\xf2"})
+_IDLE: Mapping[str, bytes] = {"nop": b"\x66", "ret": _REPEATS, "jmp": b"\xf2", "call": b"\xf2"}
 _STRAY = _NO_SEGMENTS + b"\x64\x65\x67\xf0"  # and fs, gs, 32-bit addresses, lock
-_SYNTAXES: Mapping[str, iced.FormatterSyntax_] = MappingProxyType(
-    {
-        "nasm": iced.FormatterSyntax.NASM,
-        "gas": iced.FormatterSyntax.INTEL,
-        "att": iced.FormatterSyntax.GAS,
-        "masm": iced.FormatterSyntax.MASM,
-    }
-)
-_FLOWS: Mapping[int, Flow] = MappingProxyType(
-    {
-        iced.FlowControl.NEXT: "next",
-        iced.FlowControl.UNCONDITIONAL_BRANCH: "jump",
-        iced.FlowControl.INDIRECT_BRANCH: "indirect",
-        iced.FlowControl.CONDITIONAL_BRANCH: "branch",
-        iced.FlowControl.RETURN: "return",
-        iced.FlowControl.CALL: "call",
-        iced.FlowControl.INDIRECT_CALL: "call",
-        iced.FlowControl.INTERRUPT: "interrupt",
-        iced.FlowControl.XBEGIN_XABORT_XEND: "transaction",
-        iced.FlowControl.EXCEPTION: "exception",
-    }
-)
+_FLOWS: Mapping[int, Flow] = {
+    iced.FlowControl.NEXT: "next",
+    iced.FlowControl.UNCONDITIONAL_BRANCH: "jump",
+    iced.FlowControl.INDIRECT_BRANCH: "indirect",
+    iced.FlowControl.CONDITIONAL_BRANCH: "branch",
+    iced.FlowControl.RETURN: "return",
+    iced.FlowControl.CALL: "call",
+    iced.FlowControl.INDIRECT_CALL: "call",
+    iced.FlowControl.INTERRUPT: "interrupt",
+    iced.FlowControl.XBEGIN_XABORT_XEND: "transaction",
+    iced.FlowControl.EXCEPTION: "exception",
+}
 # Every x86-64 CPU has these; endbr64 runs as a nop where CET is unknown.
 _BASELINE = frozenset({"x64", "cmov", "cx8", "fpu", "cpuid", "tsc", "multibytenop", "cet_ibt", "fxsr", "pause"})
-_FLAGS: Mapping[int, str] = MappingProxyType(
-    {getattr(iced.RflagsBits, flag.upper()): flag for flag in ("of", "sf", "zf", "af", "cf", "pf", "df")}
-)
+_FLAGS = {getattr(iced.RflagsBits, flag.upper()): flag for flag in ("of", "sf", "zf", "af", "cf", "pf", "df")}
+_FILES: Mapping[RegisterFile, Callable[[iced.Register_], bool]] = {
+    "general": iced.RegisterExt.is_gpr,
+    "vector": iced.RegisterExt.is_vector_register,
+    "mask": iced.RegisterExt.is_k,
+}
 _CHANGING = {iced.OpAccess.READ_WRITE, iced.OpAccess.READ_COND_WRITE, iced.OpAccess.COND_WRITE}
 _READING = _CHANGING | {iced.OpAccess.READ, iced.OpAccess.COND_READ}  # a conditional write may keep the old value
 _WRITING = _CHANGING | {iced.OpAccess.WRITE}
 _BRANCHES = frozenset({iced.OpKind.NEAR_BRANCH16, iced.OpKind.NEAR_BRANCH32, iced.OpKind.NEAR_BRANCH64})
-_STRINGS: Mapping[int, iced.Register_] = MappingProxyType(
-    {
-        iced.OpKind.MEMORY_SEG_RSI: iced.Register.RSI,
-        iced.OpKind.MEMORY_SEG_RDI: iced.Register.RDI,
-        iced.OpKind.MEMORY_ESRDI: iced.Register.RDI,
-    }
-)
+_STRINGS: Mapping[int, iced.Register_] = {
+    iced.OpKind.MEMORY_SEG_RSI: iced.Register.RSI,
+    iced.OpKind.MEMORY_SEG_RDI: iced.Register.RDI,
+    iced.OpKind.MEMORY_ESRDI: iced.Register.RDI,
+}
 
 
 def _feature(feature: int) -> str:
@@ -314,14 +304,9 @@ def _feature(feature: int) -> str:
 def _register(register: iced.Register_) -> Reg:
     name = _REGISTERS[register]
     full = _REGISTERS[iced.RegisterExt.full_register(register)]
-    bits = iced.RegisterExt.size(register) * 8
-    if iced.RegisterExt.is_gpr(register):
-        return Reg(name, bits, "general", full, 8 if name in ("ah", "bh", "ch", "dh") else 0)
-    if iced.RegisterExt.is_vector_register(register):
-        return Reg(name, bits, "vector", full)
-    if iced.RegisterExt.is_k(register):
-        return Reg(name, 64, "mask", full)
-    return Reg(name, bits, "other", full)
+    file: RegisterFile = next((file for file, includes in _FILES.items() if includes(register)), "other")
+    low = 8 if name in ("ah", "bh", "ch", "dh") else 0
+    return Reg(name, 8 * iced.RegisterExt.size(register), file, full, low)
 
 
 def _is_small(operand: Operand) -> bool:

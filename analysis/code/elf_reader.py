@@ -173,7 +173,8 @@ class Elf:
         self._names: dict[int, bytes] = {}
         if content[:4] != b"\x7fELF" or len(content) < 64:
             raise ElfError("not an ELF file: give an object, program or shared library of Linux")
-        kind, machine, version = struct.unpack_from("<HHI", content, 16)
+        self._header = struct.unpack_from("<16xHHIQQQIHHHHHH", content)
+        kind, machine, version, *_ = self._header
         if content[4:6] != b"\2\1" or machine != 62:
             made_for = _MACHINES.get(machine, "another machine")
             raise ElfError(f"made for {made_for}, not for x86-64")
@@ -185,10 +186,7 @@ class Elf:
     @cached_property
     def segments(self) -> tuple[Segment, ...]:
         """The program headers; ElfError if loaded segments would overlap."""
-        (start,), (size, number) = (
-            struct.unpack_from("<Q", self.content, 32),
-            struct.unpack_from("<HH", self.content, 54),
-        )
+        start, size, number = self._header[4], *self._header[8:10]
         if number and size != 56:
             raise ElfError(f"damaged: program headers have {size} bytes, not 56")
         fields = struct.iter_unpack("<IIQQQQQQ", self._part(start, 56 * number, "the program header table"))
@@ -300,10 +298,7 @@ class Elf:
         return self.content[start : start + size]
 
     def _sections(self) -> tuple[ElfSection, ...]:
-        (start,), (size, number, names) = (
-            struct.unpack_from("<Q", self.content, 40),
-            struct.unpack_from("<HHH", self.content, 58),
-        )
+        start, size, number, names = self._header[5], *self._header[10:]
         if start == 0:
             return ()
         if size != 64 or number == 0 or names >= number:

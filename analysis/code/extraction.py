@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from setwise.analysis.code.decode import Binary, Decoded, DecodeError, decode, signed
+from setwise.analysis.code.decode import Binary, Decoded, decode, displacement
 from setwise.analysis.code.elf_reader import (
     ALLOC,
     EXECINSTR,
@@ -205,17 +205,15 @@ class Extraction:
 
         The targets of an indirect jump are unknown, so code with one extends to the next function.
         """
-        at = furthest = 0
-        while at < len(content):
-            instruction = _first(content[at : at + 15])
-            at += instruction.length
-            if instruction.target is not None:
-                furthest = max(furthest, at - instruction.length + instruction.target)
+        furthest = 0
+        for instruction in instructions(content):
+            furthest = max(furthest, instruction.target or 0)
             if instruction.flow == "indirect":
                 break
-            if instruction.flow in ("return", "jump", "exception") and at > furthest:
-                self.end = f"assumed at offset {at:#x}, beyond which no branch jumps: the file gives no size"
-                return at
+            if instruction.flow in ("return", "jump", "exception") and instruction.end > furthest:
+                end = f"assumed at offset {instruction.end:#x}"
+                self.end = f"{end}, beyond which no branch jumps: the file gives no size"
+                return instruction.end
         self.end = f"assumed at offset {len(content):#x}, before the next function: the file gives no size"
         return len(content)
 
@@ -223,8 +221,8 @@ class Extraction:
 
     def _relocate_text(self) -> None:
         table, relocations = self.elf.relocations(self.section)
-        instructions = decode(bytes(self.text))
-        at_offset = {at: one for one in instructions for at in range(one.offset, one.end)}
+        decoded = decode(bytes(self.text))
+        at_offset = {at: one for one in decoded for at in range(one.offset, one.end)}
         relocated = set()
         for relocation in relocations:
             at = relocation.offset - self.function.offset
@@ -240,7 +238,7 @@ class Extraction:
             relocated.add(instruction.offset)
             self._relocate(instruction, at, relocation, symbol, name)
             self.unknown.add(low, high)
-        for instruction in instructions:
+        for instruction in decoded:
             if instruction.offset not in relocated:
                 self._move_displacement(instruction)
 
@@ -253,8 +251,10 @@ class Extraction:
             raise ElfError(
                 f"refers to '{name}' by R_X86_64_{kind}: compile it with -fPIC, which makes addresses relative"
             )
-        field = instruction.end - 4 if branches else instruction.offset + _displacement(instruction)
-        if at != field:
+        inside = instruction.length - 4 if branches else displacement(instruction)
+        if inside is None:
+            raise ElfError(f"has no displacement in '{instruction.text()}'")
+        if at != instruction.offset + inside:
             raise ElfError(f"refers to '{name}' at offset {at:#x}, which is not a displacement")
         if table:
             self.text[at - 2] = 0x8D  # turn the load from the global offset table into lea, as linkers do
@@ -333,21 +333,12 @@ class Extraction:
         """
         start, size = self._start(section), section.entry_size
         value = -1 if symbol is None or symbol.is_section else symbol.value
-        if (
-            size not in (1, 2, 4, 8, 16, 32, 64)
-            or not 0 <= value < section.size
-            or (section.flags & STRINGS and size > 1)
-        ):
+        if section.flags & STRINGS or size not in (1, 2, 4, 8, 16, 32, 64) or not 0 <= value < section.size:
             raise ElfError(
                 f"uses '{name}' in {section.name}, whose constants are merged, in a way that does not identify one"
             )
         low = value // size * size
         high = low + size
-        if section.flags & STRINGS:
-            begin = self.places[section.number]
-            at = begin + value
-            low = max(self.data.rfind(0, max(begin, at - _LONGEST), at) + 1, begin) - begin
-            high = self.data.find(0, at, at + _LONGEST) + 1 - begin
         if not low <= offset < high <= section.size:
             raise ElfError(f"uses '{name}' in {section.name} beyond the end of the constant, which a linker may move")
         if (section.number, low) not in self.numbers:
@@ -359,7 +350,7 @@ class Extraction:
         """Append a piece and return its index."""
         alignment = self._alignment(section)
         if section.flags & MERGE:
-            alignment = 1 if section.flags & STRINGS else min(alignment, section.entry_size)
+            alignment = min(alignment, section.entry_size)
         self.pieces.append(Piece(base, alignment, origin, start, end))
         return len(self.pieces) - 1
 
@@ -403,13 +394,13 @@ class Extraction:
 
     def _move_displacement(self, instruction: Decoded) -> None:
         """Adjust an operand that the assembler resolved itself: it points to constants in the function's section."""
-        memory = instruction.memory
-        if memory is not None and memory.target is not None and not 0 <= memory.target < len(self.text):
+        memory, inside = instruction.memory, displacement(instruction)
+        if inside and memory and memory.target is not None and not 0 <= memory.target < len(self.text):
             offset = self.function.offset + memory.target
             if not 0 <= offset <= self.section.size:
                 return  # probably not an instruction but constants among the code
             place = self._place(instruction, self.function.symbol.section, offset, f"offset {offset:#x}")
-            at = instruction.offset + _displacement(instruction)
+            at = instruction.offset + inside
             self._set(self.text, at, place - instruction.end)
             self.unknown.add(at, at + 4)
 
@@ -431,31 +422,3 @@ class Extraction:
 def _takes_address(instruction: Decoded) -> bool:
     """Return whether the instruction is a 64-bit mov from memory, which a linker may turn into lea."""
     return instruction.mnemonic == "mov" and instruction.raw[1:2] == b"\x8b" and instruction.raw[0] & 0xF8 == 0x48
-
-
-_PROBE = bytes.fromhex("11335577")
-
-
-def _displacement(instruction: Decoded) -> int:
-    """Return the offset of a rip-relative displacement within its instruction.
-
-    An immediate may follow it, so each offset is tried: a marker is written there and decoded.
-    """
-    for behind in (0, 1, 2, 4):
-        at = instruction.length - 4 - behind
-        if instruction.memory is None or instruction.memory.target is None or at < 1:
-            break
-        (probed,) = decode(instruction.raw[:at] + _PROBE + instruction.raw[at + 4 :])[:1]
-        memory = probed.memory
-        if memory is not None and memory.target == signed(int.from_bytes(_PROBE, "little"), 32) + instruction.length:
-            return at
-    raise ElfError(f"has no displacement in '{instruction.text()}'")
-
-
-def _first(content: bytes) -> Decoded:
-    for length in range(1, len(content) + 1):
-        try:
-            return decode(content[:length])[0]
-        except DecodeError:
-            continue
-    raise DecodeError(f"contains an invalid instruction: {content.hex(' ')}")

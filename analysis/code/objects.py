@@ -91,7 +91,7 @@ def _opened(path: str | Path) -> Iterator[Elf]:
 
 def _functions(elf: Elf) -> list[FunctionSymbol]:
     """Return all functions of the file, global symbols before local ones."""
-    found: list[tuple[bool, int, FunctionSymbol]] = []
+    found: list[FunctionSymbol] = []
     for table in elf.tables():
         names = elf.names(table)
         for symbol in elf.symbols(table):
@@ -101,8 +101,8 @@ def _functions(elf: Elf) -> list[FunctionSymbol]:
             if not symbol.name or names[symbol.name : symbol.name + 1] in (b"", b"\0"):
                 continue
             offset = symbol.value - (section.address if elf.linked else 0)
-            found.append((symbol.is_local, symbol.value, FunctionSymbol(names, symbol, offset)))
-    return [function for _, _, function in sorted(found, key=lambda entry: entry[:2])]
+            found.append(FunctionSymbol(names, symbol, offset))
+    return sorted(found, key=lambda function: (function.symbol.is_local, function.symbol.value))
 
 
 def _choose(named: Sequence[FunctionSymbol]) -> FunctionSymbol:

@@ -2,7 +2,7 @@
 
 from bisect import bisect_right
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,11 +20,8 @@ class Piece:
     end: int
 
 
-@dataclass(slots=True)
 class Ranges:
     """A set of image offsets, stored as sorted, disjoint pairs of start and exclusive end."""
-
-    pairs: list[tuple[int, int]] = field(default_factory=list)
 
     def __init__(self, pairs: Iterable[tuple[int, int]] = ()) -> None:
         self.pairs = [*pairs]

@@ -29,6 +29,7 @@ from setwise.codegen.version import version
 NAME = "metadata.json"
 _EDITION = 2
 _MOST_BYTES = 1 << 26
+_REMEDY = "give a directory that `setwise export` wrote"
 
 T = TypeVar("T")
 FileName = Annotated[str, Meta(pattern=r"\A[A-Za-z0-9_][A-Za-z0-9_.-]*\Z", max_length=255)]
@@ -149,9 +150,8 @@ def accounted(directory: Path) -> set[str]:
 
 
 def _content(path: Path) -> bytes:
-    remedy = "give a directory that `setwise export` wrote"
     try:
-        return read_checked(path, _MOST_BYTES, links=False, larger="any export's", remedy=remedy)
+        return read_checked(path, _MOST_BYTES, links=False, larger="any export's", remedy=_REMEDY)
     except ValueError as error:
         raise MetadataError(str(error)) from None
 
@@ -161,8 +161,7 @@ def _decoded(path: Path, content: bytes, kind: type[T]) -> T:
         return msgspec.json.decode(content, type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         why = "".join(filter(str.isprintable, str(error)))[:300]  # it may quote the untrusted content
+        wrong = f"not JSON ({why}): {_REMEDY}"
         if isinstance(error, msgspec.ValidationError | RecursionError):
-            raise MetadataError(
-                f"{path}: not a valid metadata.json of `setwise export` ({why}): export again"
-            ) from None
-        raise MetadataError(f"{path}: not JSON ({why}): give a directory that `setwise export` wrote") from None
+            wrong = f"not a valid metadata.json of `setwise export` ({why}): export again"
+        raise MetadataError(f"{path}: {wrong}") from None

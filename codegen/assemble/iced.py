@@ -1,6 +1,6 @@
 """Encoding of one instruction by iced-x86. The instruction form is chosen by iced's own description of every opcode."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 
 import iced_x86
@@ -9,17 +9,6 @@ from iced_x86 import EncodingKind, MemorySizeInfo, Mnemonic, OpCodeInfo, OpCodeO
 from setwise.codegen.assemble.labels import NotEncodable
 from setwise.codegen.machine.code import Instruction, Label, Memory, Operand, Register
 
-# The register file and size of each operand kind, by the first word of its name in OpCodeOperandKind.
-_REGISTERS = {
-    "R8": ("general", 8),
-    "R32": ("general", 32),
-    "R64": ("general", 64),
-    "XMM": ("vector", 128),
-    "YMM": ("vector", 256),
-    "ZMM": ("vector", 512),
-    "K": ("mask", 0),
-}
-_FIXED = {"AL": "al", "CL": "cl", "EAX": "eax", "RAX": "rax"}
 # The width of an immediate's field, the width to which it is sign-extended, and iced's name for it.
 _IMMEDIATES = {
     "IMM8": (8, 8, OpKind.IMMEDIATE8),
@@ -33,20 +22,6 @@ _CONDITIONS = {
     "z": "e", "nz": "ne", "c": "b", "nc": "ae", "nae": "b", "nb": "ae", "na": "be", "nbe": "a",
     "nge": "l", "nl": "ge", "ng": "le", "nle": "g", "pe": "p", "po": "np",
 }  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class _Form:
-    """An opcode with the properties that select among the opcodes of a mnemonic."""
-
-    code: iced_x86._iced_x86_py.Code
-    kinds: tuple[str, ...]
-    evex: bool
-    wide: bool  # by REX.W, VEX.W or EVEX.W
-    memory_bits: int
-    broadcast_bits: int
-    masks: bool
-    zeroes: bool
 
 
 _KIND_NAMES = {value: name for name, value in vars(OpCodeOperandKind).items() if isinstance(value, int)}
@@ -64,42 +39,28 @@ def _opcodes() -> dict[int, list[OpCodeInfo]]:
     return opcodes
 
 
-@cache
-def _forms(mnemonic: str) -> tuple[_Form, ...]:
+def _forms(mnemonic: str) -> list[OpCodeInfo]:
     for prefix in ("cmov", "set", "j"):
         if mnemonic.startswith(prefix) and mnemonic.removeprefix(prefix) in _CONDITIONS:
             mnemonic = prefix + _CONDITIONS[mnemonic.removeprefix(prefix)]
-    opcodes = _opcodes().get(getattr(Mnemonic, mnemonic.upper(), -1), ())
-    return tuple(
-        _Form(
-            info.code,
-            tuple(_KIND_NAMES[kind] for kind in info.op_kinds()),
-            info.encoding == EncodingKind.EVEX,
-            info.operand_size == 64 or info.w == 1,
-            8 * MemorySizeInfo(info.memory_size).size,
-            8 * MemorySizeInfo(info.broadcast_memory_size).element_size if info.can_broadcast else 0,
-            info.can_use_op_mask_register,
-            info.can_use_zeroing_masking,
-        )
-        for info in opcodes
-    )
+    return _opcodes().get(getattr(Mnemonic, mnemonic.upper(), -1), [])
 
 
-def _fits(form: _Form, kind: str, operand: Operand) -> bool:
-    head = kind.split("_")[0]
+def _kinds(form: OpCodeInfo) -> list[str]:
+    return [_KIND_NAMES[kind] for kind in form.op_kinds()]
+
+
+def _fits(form: OpCodeInfo, kind: str, operand: Operand) -> bool:
+    """Return whether an operand is of this kind. Registers always are: iced's encoder checks them."""
     if isinstance(operand, Register):
-        if head in _FIXED:
-            return operand.name == _FIXED[head]
-        if head not in _REGISTERS or (operand.number > 15 and not form.evex):
-            return False
-        file, bits = _REGISTERS[head]
-        return operand.file == file and bits in (0, operand.bits)
+        return True
     if isinstance(operand, Memory):
         if not (kind == "MEM" or kind.endswith("_OR_MEM")):
             return False
         if operand.broadcast:
-            return operand.bits == form.broadcast_bits
-        return form.memory_bits in (0, operand.bits)
+            element = MemorySizeInfo(form.broadcast_memory_size).element_size
+            return form.can_broadcast and operand.bits == 8 * element
+        return 8 * MemorySizeInfo(form.memory_size).size in (0, operand.bits)
     if isinstance(operand, Label):
         return kind.startswith("BR64_")
     if kind == "IMM8_CONST_1":
@@ -139,7 +100,7 @@ def encode(instruction: Instruction, distance: int) -> bytes:
     if not forms:
         raise NotEncodable(f"iced-x86 has no instruction {instruction.mnemonic!r}")
     encodings = [
-        (form.evex, len(text), form.wide, text)
+        (form.encoding == EncodingKind.EVEX, len(text), form.operand_size == 64 or form.w == 1, text)
         for form in forms
         if _accepts(form, instruction) and (text := _encode(form, instruction, distance)) is not None
     ]
@@ -149,19 +110,19 @@ def encode(instruction: Instruction, distance: int) -> bytes:
     return min(encodings, key=lambda encoding: encoding[:3])[3]
 
 
-def _accepts(form: _Form, instruction: Instruction) -> bool:
+def _accepts(form: OpCodeInfo, instruction: Instruction) -> bool:
     return (
-        len(form.kinds) == len(instruction.operands)
-        and (instruction.mask is None or form.masks)
-        and (not instruction.zeroing or form.zeroes)
-        and all(map(_fits, (form,) * len(form.kinds), form.kinds, instruction.operands))
+        form.op_count == len(instruction.operands)
+        and (instruction.mask is None or form.can_use_op_mask_register)
+        and (not instruction.zeroing or form.can_use_zeroing_masking)
+        and all(_fits(form, kind, operand) for kind, operand in zip(_kinds(form), instruction.operands, strict=True))
     )
 
 
-def _encode(form: _Form, instruction: Instruction, distance: int) -> bytes | None:
-    encoded = iced_x86.Instruction.create(form.code)
+def _encode(form: OpCodeInfo, instruction: Instruction, distance: int) -> bytes | None:
+    encoded, kinds = iced_x86.Instruction.create(form.code), _kinds(form)
     branch = rip = False
-    for at, (kind, operand) in enumerate(zip(form.kinds, instruction.operands, strict=True)):
+    for at, (kind, operand) in enumerate(zip(kinds, instruction.operands, strict=True)):
         if isinstance(operand, Register):
             encoded.set_op_kind(at, OpKind.REGISTER)
             encoded.set_op_register(at, _register(operand))
@@ -184,11 +145,11 @@ def _encode(form: _Form, instruction: Instruction, distance: int) -> bytes | Non
     encoder = iced_x86.Encoder(64)
     try:
         encoder.encode(encoded, 0)
-    except ValueError as problem:
-        raise NotEncodable(f"{instruction.mnemonic}: {str(problem).splitlines()[0]}") from problem
+    except ValueError:
+        return None
     text = encoder.take_buffer()
     if branch:
-        size = 1 if form.kinds[0] == "BR64_1" else 4
+        size = 1 if kinds[0] == "BR64_1" else 4
         return text[:-size] + distance.to_bytes(size, "little", signed=True)
     if rip:
         field = encoder.get_constant_offsets().displacement_offset

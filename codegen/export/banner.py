@@ -46,11 +46,11 @@ def banner(kernel: Kernel, facts: Facts, made_by: str, *more: tuple[str, str]) -
         ("prototype", declared),
         *_registers(kernel),
         *_contract(kernel),
-        ("features", _features(facts)),
+        _features(facts),
         ("counts", _counts(facts)),
         ("changes", ", ".join(facts.changed) or "nothing"),
         ("stack", f"{stack} bytes below the return address" if stack else "not used"),
-        ("SHA-256", f"{facts.sha256} of the code{_distances(facts)}"),
+        _digest(facts, "the code"),
         ("made by", in_comment(made_by)),
         *more,
     )
@@ -68,9 +68,9 @@ def about(
     """
     entries = (
         *_contract(kernel, f"that of {word}, as the language requires" if word else _NO_ALIGNMENT, returned=returned),
-        ("features", _features(facts)),
+        _features(facts),
         ("counts", f"setwise's code: {_counts(facts)}"),
-        ("SHA-256", f"{facts.sha256} of setwise's code{_distances(facts)}"),
+        _digest(facts, "setwise's code"),
         *more,
     )
     return _lines(kernel, "", entries)
@@ -118,12 +118,13 @@ def _contract(kernel: Kernel, alignment: str = _NO_ALIGNMENT, *, returned: bool 
         yield "alignment", alignment
 
 
-def _features(facts: Facts) -> str:
-    return " ".join(facts.features) or "none beyond x86-64"
+def _features(facts: Facts) -> tuple[str, str]:
+    return "features", " ".join(facts.features) or "none beyond x86-64"
 
 
-def _distances(facts: Facts) -> str:
-    return ", with distances to data as zeros" if facts.counts["data_bytes"] else ""
+def _digest(facts: Facts, code: str) -> tuple[str, str]:
+    distances = ", with distances to data as zeros" if facts.counts["data_bytes"] else ""
+    return "SHA-256", f"{facts.sha256} of {code}{distances}"
 
 
 def _registers(kernel: Kernel) -> Iterator[tuple[str, str]]:

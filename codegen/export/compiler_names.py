@@ -16,11 +16,6 @@ class CompilerNames(NamedTuple):
     preprocessor_test: str = ""
     rustc: str = "1.63"
 
-    @property
-    def newer_rustc(self) -> bool:
-        """Whether the set needs a newer rustc than plain x86-64 does."""
-        return self.rustc > OF_SETS["x86-64"].rustc
-
 
 _AVX512 = "defined(__AVX512F__) && defined(__AVX512VL__) && defined(__AVX512DQ__) && defined(__AVX512BW__)"
 OF_SETS = {

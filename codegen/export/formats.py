@@ -16,7 +16,7 @@ from setwise.codegen.export.objects.header import header
 from setwise.codegen.export.objects.macho import macho
 from setwise.codegen.export.objects.relocatable import ObjectFile, object_file
 from setwise.codegen.export.order import Order
-from setwise.codegen.export.sources import c_header, javascript, rust_module, zig_module
+from setwise.codegen.export.sources import c, javascript, rust, zig
 from setwise.codegen.export.sources.language import commented
 from setwise.codegen.kernel import Kernel
 
@@ -41,6 +41,10 @@ class Format:
     abi: str = "sysv"
 
 
+def _source(text: Callable[[Order], str], ending: str, order: Order) -> dict[str, bytes]:
+    return {f"{order.called}{ending}": text(order).encode("ascii")}
+
+
 def _listings(syntax: str, ending: str, order: Order) -> dict[str, bytes]:
     """Return one file per kernel: the head and the listing that `setwise listing` prints."""
 
@@ -54,18 +58,17 @@ def _listings(syntax: str, ending: str, order: Order) -> dict[str, bytes]:
 
 def _objects(write: Callable[[ObjectFile], bytes], ending: str, order: Order) -> dict[str, bytes]:
     names = {f"{symbol(kernel)}{ending}": kernel for kernel in order.kernels}
-    objects = {name: write(object_file(kernel, _remark(order, name))) for name, kernel in names.items()}
-    return objects | _header(order)
+    return {name: write(_object(kernel, order, name)) for name, kernel in names.items()} | _header(order)
 
 
-def _remark(order: Order, name: str) -> str:
-    return "\n".join(head(order, name))
+def _object(kernel: Kernel, order: Order, name: str) -> ObjectFile:
+    return object_file(kernel, "\n".join(head(order, name)))
 
 
 def _library(order: Order) -> dict[str, bytes]:
     """Return a static library: of COFF files for Win64, otherwise of ELF files."""
     windows = order.kernels[0].convention.name == "win64"
-    objects = [object_file(kernel, _remark(order, symbol(kernel))) for kernel in order.kernels]
+    objects = [_object(kernel, order, symbol(kernel)) for kernel in order.kernels]
     ending, write = (".obj", coff) if windows else (".o", elf)
     members = {f"{file.symbol}{ending}": write(file) for file in objects}
     symbols = {f"{file.symbol}{ending}": [file.symbol, *filter(None, (file.decorated,))] for file in objects}
@@ -83,10 +86,10 @@ FORMATS: Mapping[str, Format] = {
     "att": Format(partial(_listings, "att", ".s")),
     "masm": Format(partial(_listings, "masm", ".asm"), abi="win64"),
     "go": Format(go.files, endbr64=False),
-    "c": Format(c_header.files, fallback=True, dispatch=True, endbr64=False),
-    "rust": Format(rust_module.files, fallback=True, dispatch=True, endbr64=False),
-    "zig": Format(zig_module.files, fallback=True, endbr64=False),
-    "javascript": Format(javascript.files, endbr64=False),
+    "c": Format(c.files, fallback=True, dispatch=True, endbr64=False),
+    "rust": Format(partial(_source, rust.module, ".rs"), fallback=True, dispatch=True, endbr64=False),
+    "zig": Format(partial(_source, zig.module, ".zig"), fallback=True, endbr64=False),
+    "javascript": Format(partial(_source, javascript.module, ".mjs"), endbr64=False),
     "elf": Format(partial(_objects, elf, ".o")),
     "coff": Format(partial(_objects, coff, ".obj"), abi="win64"),
     "macho": Format(partial(_objects, macho, ".o")),

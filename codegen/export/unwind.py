@@ -78,19 +78,15 @@ def unwind_info(operations: tuple[UnwindOperation, ...]) -> bytes:
 
 def _codes(operation: UnwindOperation) -> bytes:
     """Return the two-byte slots of an operation."""
-    register = operation.register.number if operation.register else 0
-    if operation.kind == "push":
-        return _slot(operation, _PUSH, register)
     unit = 16 if operation.kind == "save" else 8
     units, rest = divmod(operation.amount, unit)
     if rest:
         raise ValueError(f"{operation.kind} at {operation.amount}: not a multiple of {unit} bytes")
-    if operation.kind == "save":
-        return _slot(operation, _SAVE_VECTOR, register) + units.to_bytes(2, "little")
-    if operation.amount <= 128:
-        return _slot(operation, _ALLOCATE_SMALL, units - 1)
-    return _slot(operation, _ALLOCATE_LARGE, 0) + units.to_bytes(2, "little")
-
-
-def _slot(operation: UnwindOperation, code: int, detail: int) -> bytes:
-    return bytes((operation.end, detail << 4 | code))
+    if operation.kind == "allocate":
+        small = operation.amount <= 128
+        code, detail = (_ALLOCATE_SMALL, units - 1) if small else (_ALLOCATE_LARGE, 0)
+    else:
+        assert operation.register is not None
+        code, detail = _PUSH if operation.kind == "push" else _SAVE_VECTOR, operation.register.number
+    more = units.to_bytes(2, "little") if code in (_ALLOCATE_LARGE, _SAVE_VECTOR) else b""
+    return bytes((operation.end, detail << 4 | code)) + more

@@ -7,8 +7,8 @@ import errno
 import os
 import re
 import shutil
-from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from pathlib import Path
 from tempfile import mkdtemp
 
@@ -38,26 +38,10 @@ def write(
             raise NotWritten(f"'{name}' is not a portable file name: use letters, digits, '_', '-' and '.'")
     if len({name.lower() for name in files}) < len(files):
         raise NotWritten("two file names differ only in case, which some systems ignore: rename one")
-    with _refusals(directory) as target:
-        _check(target, force, accounted)
-        with _staged(target.parent, files) as new:
-            _put_in_place(new, target)
-
-
-@contextmanager
-def _refusals(directory: str | Path) -> Iterator[Path]:
-    """Yield the resolved target.
-
-    System errors become NotWritten, and parent directories created in vain are removed.
-    """
-    made: list[Path] = []
     try:
         target = resolved(directory)
-        for path in reversed([path for path in target.parents if not path.exists()]):
-            path.mkdir()
-            made.insert(0, path)
-        yield target
-        made.clear()
+        _check(target, force, accounted)
+        _replace(target, files)
     except NotWritten:
         raise
     except OSError as error:
@@ -65,10 +49,6 @@ def _refusals(directory: str | Path) -> Iterator[Path]:
         raise NotWritten(f"{directory}: {why}: nothing was written; give another directory") from error
     except ValueError as error:
         raise NotWritten(f"{str(directory)!r} cannot be the directory of an export: {error}") from None
-    finally:
-        for path in made:
-            with suppress(OSError):
-                path.rmdir()
 
 
 def _check(target: Path, force: bool, accounted: Callable[[Path], Collection[str]]) -> None:
@@ -79,12 +59,10 @@ def _check(target: Path, force: bool, accounted: Callable[[Path], Collection[str
         raise NotWritten(f"{target} is not a directory: give another one")
     if target.samefile(os.curdir):
         raise NotWritten(f"{target} is the working directory, which cannot be replaced: give another one")
-    there = sorted(path.name for path in target.iterdir())
-    known: Collection[str] = ()
-    if there:
-        with suppress(ValueError):
-            known = accounted(target)
-    others = [name for name in there if name not in known or not _is_file(target / name)]
+    there, known = sorted(target.iterdir()), frozenset[str]()
+    with suppress(ValueError):
+        known = frozenset(accounted(target))
+    others = [path.name for path in there if path.name not in known or path.is_symlink() or not path.is_file()]
     if others:
         more = f" and {len(others) - 1} more" if len(others) > 1 else ""
         raise NotWritten(f"{target} holds {others[0]!r}{more}, which no export wrote: give a new directory")
@@ -92,36 +70,25 @@ def _check(target: Path, force: bool, accounted: Callable[[Path], Collection[str
         raise NotWritten(f"{target} already holds an export: give --force to replace it, or another directory")
 
 
-@contextmanager
-def _staged(parent: Path, files: Mapping[str, bytes]) -> Iterator[Path]:
-    """Yield a directory with the files inside a temporary one. Remove the temporary one afterwards."""
-    room = Path(mkdtemp(prefix=".setwise-", dir=parent))
+def _replace(target: Path, files: Mapping[str, bytes]) -> None:
+    """Write the files into a temporary directory and rename it to the target, with the parents that are missing."""
+    top = target
+    while not top.parent.exists():
+        top = top.parent
+    room = Path(mkdtemp(prefix=".setwise-", dir=top.parent))
+    new, old = room / "new", room / "old"
     try:
-        new = room / "new"
-        new.mkdir()  # with the default rights of new directories, unlike mkdtemp
+        directory = new / target.relative_to(top)
+        directory.mkdir(parents=True)  # with the default rights of new directories, unlike mkdtemp
         for name, content in files.items():
-            (new / name).parent.mkdir(parents=True, exist_ok=True)
-            (new / name).write_bytes(content)
-        yield new
-    finally:
-        shutil.rmtree(room, ignore_errors=True)
-
-
-def _put_in_place(new: Path, target: Path) -> None:
-    """Rename the new directory to the target. An earlier target is removed with the temporary directory."""
-    old = new.with_name("old")
-    try:
+            (directory / name).write_bytes(content)
         if target.exists():
             if not os.access(target, os.W_OK | os.X_OK):
                 raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
             shutil.copymode(target, new)
             target.rename(old)
-        new.rename(target)
-    except BaseException:
+        new.rename(top)
+    finally:
         if old.exists() and not target.exists():
             old.rename(target)
-        raise
-
-
-def _is_file(path: Path) -> bool:
-    return path.is_file() and not path.is_symlink()
+        shutil.rmtree(room, ignore_errors=True)

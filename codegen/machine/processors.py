@@ -48,12 +48,10 @@ def asked_for(features: Iterable[str]) -> frozenset[str]:
     return frozenset(_CAME_WITH.get(feature, feature) for feature in features) - BASELINE
 
 
-def lacking(processor: str | frozenset[str], features: frozenset[str]) -> tuple[str, ...]:
-    """Return the required features that a processor, or one with these features, is known to lack, sorted.
+def lacking(processor: str, features: frozenset[str]) -> tuple[str, ...]:
+    """Return the required features that a processor is known to lack, sorted.
 
     >>> lacking("zen3", frozenset({"avx2", "avx512f", "fma"}))
     ('avx512f',)
     """
-    return tuple(
-        sorted((asked_for(features) & _ASKED) - (FEATURES[processor] if isinstance(processor, str) else processor))
-    )
+    return tuple(sorted((asked_for(features) & _ASKED) - FEATURES[processor]))

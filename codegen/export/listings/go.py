@@ -6,8 +6,7 @@ restore registers: in Go only the frame pointer is callee-saved, and Go's assemb
 instructions differently. It aligns data to at most 32 bytes, so constants of 64 bytes use an unaligned load.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
 
 from setwise.codegen.assemble import assemble
 from setwise.codegen.export.banner import about, command, head
@@ -16,10 +15,10 @@ from setwise.codegen.export.names import go_name, in_comment, symbol
 from setwise.codegen.export.order import Facts, Order
 from setwise.codegen.export.prototypes import boards_a_call, returns
 from setwise.codegen.export.sources.language import commented
-from setwise.codegen.export.unwind import prologue, stack_bytes
+from setwise.codegen.export.unwind import UnwindOperation, prologue, stack_bytes
 from setwise.codegen.ir.routine import Parameter
 from setwise.codegen.kernel import Kernel
-from setwise.codegen.machine.code import Datum, Instruction, Item, Label, Memory, Operand, Register, general
+from setwise.codegen.machine.code import Code, Datum, Instruction, Item, Label, Memory, Operand, Register, general
 from setwise.codegen.targets import SCALARS
 from setwise.codegen.targets.operands import RSP
 
@@ -52,26 +51,25 @@ def assembly(kernel: Kernel, facts: Facts) -> str:
     """Return a kernel in Go's assembly syntax. Raise a one-line ValueError if Go cannot express it."""
     _check(kernel)
     name = symbol(kernel)
-    places = list(_places(kernel))
-    size = 8 * len(places)
+    places, operations = list(_places(kernel)), prologue(kernel.code, assemble(kernel.code))
+    given = len(kernel.routine.contract.parameters)
     more = ("changes", ", ".join(facts.changed)), ("made by", command(kernel, "go"))
-    lines = [f"// {line}".rstrip() for line in about(kernel, facts, *more)]
+    lines = commented(about(kernel, facts, *more))
     lines += ["", '#include "textflag.h"', ""]
     for datum in kernel.code.data:
         lines += [*_data(datum, name), ""]
     lines.append(f"// {_declared(kernel)}")
-    lines.append(f"TEXT ·{go_name(kernel)}(SB), NOSPLIT, ${_frame(kernel)}-{size}")
-    lines += [
-        f"    MOVQ {at}, {_register(place)}" for at, place, given in places if given and isinstance(place, Register)
-    ]
-    beyond = {_depth(kernel) + 8 * number: at for number, (at, _, _) in enumerate(places, 1)}
-    for item in body(kernel):
+    lines.append(f"TEXT ·{go_name(kernel)}(SB), NOSPLIT, ${_frame(operations)}-{8 * len(places)}")
+    lines += [f"    MOVQ {at}, {_register(place)}" for at, place in places[:given] if isinstance(place, Register)]
+    at_entry = stack_bytes(operations)
+    arguments = {at_entry + place: at for at, place in places if isinstance(place, int)}
+    for item in _body(kernel.code, operations):
         if isinstance(item, Label):
             lines.append(f"{item.name}:")
             continue
         if item.mnemonic == "ret" and returns(kernel):
             lines.append(f"    MOVQ {_register(kernel.convention.result)}, {places[-1][0]}")
-        lines.append(f"    {_spelled(item, name, beyond)}")
+        lines.append(f"    {_spelled(item, name, arguments)}")
     return "\n".join(lines) + "\n"
 
 
@@ -115,67 +113,36 @@ def _check(kernel: Kernel) -> None:
         raise ValueError(f"{kernel.name} has a jump table, which Go's assembler does not support: {remedy}")
 
 
-def body(kernel: Kernel) -> tuple[Item, ...]:
-    """Return the kernel's code without its prologue and epilogue.
-
-    Arguments on the stack are at their places in Go's frame.
-    """
-    code = kernel.code
-    operations = prologue(code, assemble(code))
+def _body(code: Code, operations: Sequence[UnwindOperation]) -> Iterator[Item]:
+    """Yield the code without its prologue and epilogue."""
     saved = {operation.item for operation in operations}
     *rest, end = (item for at, item in enumerate(code.items) if at not in saved)
     while saved and isinstance(rest[-1], Instruction) and _restores(rest[-1]):
         rest.pop()
-    places = kernel.convention.places([1] * len(kernel.routine.contract.parameters))
-    moved = {
-        stack_bytes(operations) + place: _depth(kernel) + 8 * number
-        for number, place in enumerate(places, 1)
-        if isinstance(place, int)
-    }
-    return (*(_with_arguments(item, moved) for item in rest), end)
-
-
-def _with_arguments(item: Item, moved: Mapping[int, int]) -> Item:
-    """Return the item with other distances of its stack operands from rsp."""
-    if isinstance(item, Label):
-        return item
-    operands = (
-        replace(operand, displacement=moved.get(operand.displacement, operand.displacement))
-        if isinstance(operand, Memory) and operand.base == RSP
-        else operand
-        for operand in item.operands
-    )
-    return replace(item, operands=tuple(operands))
+    yield from (*rest, end)
 
 
 def _restores(instruction: Instruction) -> bool:
     return instruction.mnemonic == "pop" or (instruction.mnemonic == "add" and instruction.operands[0] == RSP)
 
 
-def _frame(kernel: Kernel) -> int:
+def _frame(operations: Sequence[UnwindOperation]) -> int:
     """Return the frame size in bytes: the spill slots. A nonzero frame makes Go's assembler save the frame pointer."""
-    operations = prologue(kernel.code, assemble(kernel.code))
     slots = sum(operation.amount for operation in operations if operation.kind == "allocate")
     return slots or 8 * any(operation.register == RBP for operation in operations)
 
 
-def _depth(kernel: Kernel) -> int:
-    """Return the distance of rsp below the return address: the frame, and the frame pointer saved with it."""
-    frame = _frame(kernel)
-    return frame + 8 * (frame > 0)
-
-
-def _places(kernel: Kernel) -> Iterator[tuple[str, Register | int, bool]]:
-    """Yield each word of the argument frame, its place in the kernel, and whether it is an argument.
+def _places(kernel: Kernel) -> Iterator[tuple[str, Register | int]]:
+    """Yield each word of the argument frame with its place in the kernel; the result comes last.
 
     The place is a register, or for an argument that the kernel reads from the stack the offset from rsp at entry.
     """
     contract, convention = kernel.routine.contract, kernel.convention
     places = convention.places([1] * len(contract.parameters))
     for number, (parameter, place) in enumerate(zip(contract.parameters, places, strict=True)):
-        yield f"{parameter.name}+{8 * number}(FP)", place, True
+        yield f"{parameter.name}+{8 * number}(FP)", place
     if returns(kernel):
-        yield f"{contract.results[0]}+{8 * len(places)}(FP)", convention.result, False
+        yield f"{contract.results[0]}+{8 * len(places)}(FP)", convention.result
 
 
 def _declared(kernel: Kernel) -> str:

@@ -16,15 +16,18 @@ _MACHINE = 0x8664
 
 def coff(file: ObjectFile) -> bytes:
     """Return the content of the file. Its timestamp is 0, so equal code makes equal files."""
-    strings = _Strings()
-    symbols = b""
+    strings = symbols = b""
     numbers: dict[Role, int] = {}
     for at, section in enumerate(file.sections):
         numbers[section.role] = 2 * at  # each section symbol is followed by an auxiliary record
-        symbols += _symbol(_NAMES[section.role].ljust(8, b"\0"), at + 1, 0, _STATIC)
+        symbols += _symbol(_NAMES[section.role], at + 1, 0, _STATIC)
         symbols += struct.pack("<IHHIHB3x", len(section.content), len(section.relocations), 0, 0, at + 1, 0)
     for name in filter(None, (file.symbol, file.decorated)):
-        symbols += _symbol(strings.field(name), 1, _FUNCTION, _EXTERNAL)
+        field = name.encode().ljust(8, b"\0")
+        if len(field) > 8:
+            field = struct.pack("<II", 0, 4 + len(strings))
+            strings += name.encode() + b"\0"
+        symbols += _symbol(field, 1, _FUNCTION, _EXTERNAL)
     place = 20 + 40 * len(file.sections)
     heads, contents = b"", b""
     for section in file.sections:
@@ -34,24 +37,13 @@ def coff(file: ObjectFile) -> bytes:
         body += bytes(-len(body) % 4)
         at = place + len(contents)
         relocations_at = at + len(section.content) if section.relocations else 0
-        kind = _FLAGS.get(section.role, _INITIALIZED | _READ)
-        heads += struct.pack(
-            "<8sIIIIIIHHI",
-            _NAMES[section.role].ljust(8, b"\0"),
-            0,
-            0,
-            len(section.content),
-            at,
-            relocations_at,
-            0,
-            len(section.relocations),
-            0,
-            kind | section.alignment.bit_length() << 20,
-        )
+        flags = _FLAGS.get(section.role, _INITIALIZED | _READ) | section.alignment.bit_length() << 20
+        fields = 0, 0, len(section.content), at, relocations_at, 0, len(section.relocations), 0, flags
+        heads += struct.pack("<8sIIIIIIHHI", _NAMES[section.role], *fields)
         contents += body
     table = place + len(contents)
     head = struct.pack("<HHIIIHH", _MACHINE, len(file.sections), 0, table, len(symbols) // 18, 0, 0)
-    return head + heads + contents + symbols + strings.table()
+    return head + heads + contents + symbols + struct.pack("<I", 4 + len(strings)) + strings
 
 
 def _relocations(section: Section, symbols: Mapping[Role, int]) -> bytes:
@@ -62,24 +54,4 @@ def _relocations(section: Section, symbols: Mapping[Role, int]) -> bytes:
 
 
 def _symbol(name: bytes, section: int, kind: int, storage: int) -> bytes:
-    return name + struct.pack("<IhHBB", 0, section, kind, storage, int(storage == _STATIC))
-
-
-class _Strings:
-    """The table of names longer than 8 bytes."""
-
-    def __init__(self) -> None:
-        self._block = bytearray(4)
-
-    def field(self, name: str) -> bytes:
-        """Return the name field of a symbol record: the name, or its offset in this table."""
-        raw = name.encode()
-        if len(raw) <= 8:
-            return raw.ljust(8, b"\0")
-        at = len(self._block)
-        self._block += raw + b"\0"
-        return struct.pack("<II", 0, at)
-
-    def table(self) -> bytes:
-        """Return the content of the table, beginning with its size."""
-        return struct.pack("<I", len(self._block)) + self._block[4:]
+    return struct.pack("<8sIhHBB", name, 0, section, kind, storage, int(storage == _STATIC))

@@ -7,10 +7,14 @@ from itertools import accumulate
 
 from setwise.codegen.export.objects.relocatable import ObjectFile, Role, Section
 
-_NAMES: Mapping[Role, str] = {"text": ".text", "data": ".rodata", "remark": ".comment"}
 _PROGBITS, _SYMTAB, _STRTAB, _RELA, _NOTE = 1, 2, 3, 4, 7
 _ALLOC, _EXECINSTR, _INFO_LINK = 2, 4, 0x40
-_FLAGS: Mapping[Role, int] = {"text": _ALLOC | _EXECINSTR, "data": _ALLOC, "remark": 0}
+_SECTIONS: Mapping[Role, tuple[str, int]] = {
+    "text": (".text", _ALLOC | _EXECINSTR),
+    "data": (".rodata", _ALLOC),
+    "remark": (".comment", 0),
+}
+"""Name and flags by role."""
 _PC32 = 2
 _GLOBAL_FUNCTION, _LOCAL_SECTION = 0x12, 0x03
 _SYMBOL, _RELOCATION, _HEADER = 24, 24, 64
@@ -32,34 +36,18 @@ class _SectionHeader:
 
 def elf(file: ObjectFile) -> bytes:
     """Return the content of the file. Sections for Win64 unwinding are left out, since no ELF system uses them."""
-    sections = [section for section in file.sections if section.role in _NAMES]
+    sections = [section for section in file.sections if section.role in _SECTIONS]
     numbers = {section.role: at for at, section in enumerate(sections, 1)}
     with_relocations = [section for section in sections if section.relocations]
     symbol_table = len(sections) + len(with_relocations) + 1
     headers = [_SectionHeader("", 0)]
-    headers += [
-        _SectionHeader(
-            _NAMES[section.role],
-            _PROGBITS,
-            _FLAGS[section.role],
-            section.content,
-            alignment=section.alignment,
-        )
-        for section in sections
-    ]
-    headers += [
-        _SectionHeader(
-            f".rela{_NAMES[section.role]}",
-            _RELA,
-            _INFO_LINK,
-            _relocations(section, numbers),
-            symbol_table,
-            numbers[section.role],
-            8,
-            _RELOCATION,
-        )
-        for section in with_relocations
-    ]
+    for section in sections:
+        name, flags = _SECTIONS[section.role]
+        headers.append(_SectionHeader(name, _PROGBITS, flags, section.content, alignment=section.alignment))
+    for section in with_relocations:
+        name, entries = f".rela{_SECTIONS[section.role][0]}", _relocations(section, numbers)
+        places = symbol_table, numbers[section.role], 8, _RELOCATION
+        headers.append(_SectionHeader(name, _RELA, _INFO_LINK, entries, *places))
     size = len(sections[0].content)
     symbols = struct.pack("<IBBHQQ", 0, 0, 0, 0, 0, 0)
     symbols += b"".join(struct.pack("<IBBHQQ", 0, _LOCAL_SECTION, 0, number, 0, 0) for number in numbers.values())

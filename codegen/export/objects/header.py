@@ -8,15 +8,10 @@ from setwise.codegen.export.prototypes import boards_a_call, prototype, usage
 from setwise.codegen.kernel import Kernel
 
 _CALLS = {
-    "sysv": (
-        "SYSV",
-        "#if defined(_WIN32) /* for gcc and clang; MSVC cannot call System V functions */",
-        "__attribute__((sysv_abi))",
-        "",
-    ),
-    "win64": ("WIN64", "#if !defined(_WIN32)", "__attribute__((ms_abi))", ""),
+    "sysv": ("sysv_abi", "#if defined(_WIN32) /* for gcc and clang; MSVC cannot call System V functions */"),
+    "win64": ("ms_abi", "#if !defined(_WIN32)"),
 }
-_VECTOR_CALL = "__vectorcall"
+"""The attribute of each convention's functions, and the systems that need it."""
 
 
 def header(order: Order) -> str:
@@ -32,9 +27,9 @@ def header(order: Order) -> str:
     if any(boards_a_call(kernel) > 1 for kernel in kernels):
         lines.append("#include <immintrin.h>")
     for convention in sorted({kernel.convention.name for kernel in kernels} & _CALLS.keys()):
-        _, where, there, elsewhere = _CALLS[convention]
-        name = _call(order.kernels[0], convention)
-        lines += ["", where, f"#define {name} {there}", "#else", f"#define {name} {elsewhere}".rstrip(), "#endif"]
+        attribute, where = _CALLS[convention]
+        define = f"#define {_call(order.kernels[0], convention)}"
+        lines += ["", where, f"{define} __attribute__(({attribute}))", "#else", define, "#endif"]
     lines += ["", "#ifdef __cplusplus", 'extern "C" {', "#endif"]
     for kernel in kernels:
         lines += ["", *_comment(_about(kernel, order)), *_declaration(kernel)]
@@ -55,7 +50,7 @@ def _about(kernel: Kernel, order: Order) -> tuple[str, ...]:
 
 def _call(kernel: Kernel, convention: str) -> str:
     """Return the macro of a calling convention."""
-    return f"{kernel.prefix.upper()}_{_CALLS[convention][0]}"
+    return f"{kernel.prefix}_{convention}".upper()
 
 
 def _comment(lines: tuple[str, ...]) -> Iterator[str]:
@@ -72,7 +67,7 @@ def _declaration(kernel: Kernel) -> Iterator[str]:
     if convention == "win64" and boards_a_call(kernel) > 1:
         # gcc passes vectors by address in Win64 code. MSVC and clang support __vectorcall.
         yield "#if defined(_WIN32) && (defined(_MSC_VER) || defined(__clang__))"
-        yield f"{prototype(kernel, call=_VECTOR_CALL)};"
+        yield f"{prototype(kernel, call='__vectorcall')};"
         yield "#endif"
         return
     yield f"{prototype(kernel, call=_call(kernel, convention))};"

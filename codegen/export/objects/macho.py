@@ -33,18 +33,16 @@ def macho(file: ObjectFile) -> bytes:
     symbols: Mapping[Role, int] = {"data": 0, "text": len(names) - 1}
     commands = 72 + _SECTION * len(sections) + 24 + 24 + 80
     start = -(-(_HEADER + commands) // 64) * 64
-    relocations = [_relocations(section, symbols) for section in sections]
     place = start + -(-end // 8) * 8
-    relocations_at = []
-    for block in relocations:
-        relocations_at.append(place if block else 0)
-        place += len(block)
+    heads = relocations = b""
+    for section in sections:
+        entries = _relocations(section, symbols)
+        at = place + len(relocations) if entries else 0
+        heads += _section(section, addresses[section.role], start, at, len(entries) // 8)
+        relocations += entries
+    place += len(relocations)
     strings = b"\0" + b"".join(name.encode() + b"\0" for name in names)
     strings += bytes(-len(strings) % 8)
-    heads = b"".join(
-        _section(section, addresses[section.role], start, at, len(block) // 8)
-        for section, at, block in zip(sections, relocations_at, relocations, strict=True)
-    )
     segment = struct.pack("<II16sQQQQiiII", _SEGMENT, 72 + len(heads), b"", 0, end, start, end, 7, 7, len(sections), 0)
     build = struct.pack("<IIIIII", _BUILD_VERSION, 24, 1, _MACOS_11, 0, 0)
     table = struct.pack("<IIIIII", _SYMTAB, 24, place, len(names), place + _SYMBOL * len(names), len(strings))
@@ -54,15 +52,10 @@ def macho(file: ObjectFile) -> bytes:
     block = (header + segment + heads + build + table + kinds).ljust(start, b"\0")
     for section in sections:
         block = block.ljust(start + addresses[section.role], b"\0") + _content(section)
-    block = block.ljust(start + -(-end // 8) * 8, b"\0") + b"".join(relocations)
-    at = 1
-    for number, name in enumerate(names):
-        last = number == local
-        ordinal = 1 if last else 2
-        value = addresses["text" if last else "data"]
-        block += struct.pack("<IBBHQ", at, _EXTERNAL if last else _LOCAL, ordinal, 0, value)
-        at += len(name) + 1
-    return block + strings
+    block = block.ljust(start + -(-end // 8) * 8, b"\0") + relocations
+    if has_data:
+        block += struct.pack("<IBBHQ", 1, _LOCAL, 2, 0, addresses["data"])
+    return block + struct.pack("<IBBHQ", strings.index(names[-1].encode() + b"\0"), _EXTERNAL, 1, 0, 0) + strings
 
 
 def _addresses(sections: list[Section]) -> tuple[dict[Role, int], int]:

@@ -6,7 +6,7 @@ between setwise's bytes and the file. So elf, coff, macho and archive write the 
 constants need.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -15,7 +15,7 @@ from setwise.codegen.export.names import symbol
 from setwise.codegen.export.prototypes import VECTORS, boards_a_call
 from setwise.codegen.export.unwind import prologue, unwind_info
 from setwise.codegen.kernel import Kernel
-from setwise.codegen.machine.code import Instruction, Item, Label
+from setwise.codegen.machine.code import Fixup, Instruction, Item, Label
 
 Role = Literal["text", "data", "unwind", "frames", "remark"]
 
@@ -69,16 +69,13 @@ class ObjectFile:
 def object_file(kernel: Kernel, remark: str = "") -> ObjectFile:
     """Return the kernel's object file, for Win64 with its unwind information."""
     code, assembled = kernel.code, assemble(kernel.code)
-    text = tuple(
-        Relocation(fixup.offset, "data", assembled.symbols[fixup.label] + fixup.addend)
-        for fixup in assembled.text_fixups
-    )
-    sections = [Section("text", assembled.text, 16, text)]
+
+    def relocations(fixups: Iterable[Fixup], target: Role, places: Mapping[str, int]) -> tuple[Relocation, ...]:
+        return tuple(Relocation(fixup.offset, target, places[fixup.label] + fixup.addend) for fixup in fixups)
+
+    sections = [Section("text", assembled.text, 16, relocations(assembled.text_fixups, "data", assembled.symbols))]
     if assembled.data:
-        data = tuple(
-            Relocation(fixup.offset, "text", assembled.labels[fixup.label] + fixup.addend)
-            for fixup in assembled.data_fixups
-        )
+        data = relocations(assembled.data_fixups, "text", assembled.labels)
         sections.append(Section("data", assembled.data, assembled.data_alignment, data))
     unwinding = unwind_info(prologue(code, assembled)) if kernel.convention.name == "win64" else b""
     if unwinding:

@@ -1,5 +1,6 @@
 """The choice among several kernels of a routine: the newest that the compiler or the processor allows."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from textwrap import wrap
@@ -16,9 +17,6 @@ from setwise.codegen.targets.table import Target
 
 BITS: Mapping[str, int] = {name: 1 << at for at, name in enumerate(TARGETS)}
 """A bit for each instruction set. Plain x86-64 has bit 0, which is always set."""
-
-LEAVES = (1, 7)
-"""The CPUID leaves with feature bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,36 +57,21 @@ def sets_of_choices(offered: Iterable[Choice]) -> tuple[Target, ...]:
     return tuple(target for name, target in TARGETS.items() if name in named and name != "x86-64")
 
 
-@dataclass(frozen=True, slots=True)
-class CpuidRequirement:
-    """The CPUID bits that an instruction set needs, by leaf and register (0 eax to 3 edx), and the XCR0 bits."""
+def requirement(target: Target) -> Mapping[str, str]:
+    """Return the bits that a target needs on processor and operating system: masks in hexadecimal by word.
 
-    bits: Mapping[tuple[int, int], int]
-    state: int
-
-    @property
-    def tests(self) -> tuple[tuple[str, str], ...]:
-        """The C and Rust names of the tested words, each with the mask of bits that must be set."""
-        leaves = [(f"leaf{leaf}[{register}]", f"0x{mask:08x}") for (leaf, register), mask in sorted(self.bits.items())]
-        return (*leaves, ("state", f"0x{self.state:02x}")) if self.state else tuple(leaves)
-
-
-def requirement(target: Target) -> CpuidRequirement:
-    """Return the CPUID requirement of a target on processor and operating system.
+    The words are registers of CPUID leaves (0 eax to 3 edx) and `state`, which is XCR0.
 
     >>> from setwise.codegen.targets.general import BMI2
     >>> requirement(BMI2)
-    CpuidRequirement(bits={(7, 1): 264, (1, 2): 8388608}, state=0)
-    >>> requirement(BMI2).tests
-    (('leaf1[2]', '0x00800000'), ('leaf7[1]', '0x00000108'))
+    {'leaf1[2]': '0x00800000', 'leaf7[1]': '0x00000108'}
     """
-    bits: dict[tuple[int, int], int] = {}
-    state = 0
-    for feature in sorted(target.features - BASELINE):
-        leaf, register, bit, needed = FEATURES[feature]
-        bits[leaf, register] = bits.get((leaf, register), 0) | 1 << bit
-        state |= needed
-    return CpuidRequirement(bits, state)
+    masks: Counter[str] = Counter()
+    for feature in target.features - BASELINE:
+        leaf, register, bit, state = FEATURES[feature]
+        masks[f"leaf{leaf}[{register}]"] |= 1 << bit
+        masks["state"] |= state
+    return {word: f"0x{mask:0{2 if word == 'state' else 8}x}" for word, mask in sorted(masks.items()) if mask}
 
 
 def constant_name(target: Target) -> str:

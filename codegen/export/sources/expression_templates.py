@@ -1,7 +1,6 @@
 """The text of each operation in C, Rust and Zig."""
 
 from collections.abc import Mapping
-from types import MappingProxyType
 
 
 def _same(text: str, **others: str) -> dict[str, str]:
@@ -33,72 +32,70 @@ _FLIPPED = " | ".join(
     f"({{a}} {'<<' if to > 3 else '>>'} {abs(16 * to - 56)} & {0xFF << 8 * to:#x})" for to in reversed(range(8))
 )
 
-EXPRESSIONS: Mapping[str, Mapping[str, str]] = MappingProxyType(
-    {
-        "and": _same("{a} & {b}", call="and_{s} a b"),
-        "or": _same("{a} | {b}", call="or_{s} a b"),
-        "xor": _same("{a} ^ {b}", call="xor_{s} a b"),
-        "not": _same("~{a}", Rust="!{a}"),
-        "andn": _same("~{a} & {b}", Rust="!{a} & {b}", call="andnot_{s} a b"),
-        "add": _same("{a} + {b}", Rust="u64::wrapping_add({a}, {b})", Zig="{a} +% {b}", call="add_epi64 a b"),
-        "sub": _same("{a} - {b}", Rust="u64::wrapping_sub({a}, {b})", Zig="{a} -% {b}", call="sub_epi64 a b"),
-        "mul": _same("{a} * {b}", Rust="u64::wrapping_mul({a}, {b})", Zig="{a} *% {b}"),
-        "add-bytes": {"Zig": f"@bitCast({_BYTES_OF('a')} +% {_BYTES_OF('b')})", "call": "add_epi8 a b"},
-        "sub-bytes": {"Zig": f"@bitCast({_BYTES_OF('a')} -% {_BYTES_OF('b')})", "call": "sub_epi8 a b"},
-        "scaled-sum": _same("{a} + ({b} << {n})", Rust="u64::wrapping_add({a}, {b} << {n})", Zig="{a} +% ({b} << {n})"),
-        "shl": _same("{a} << {n}", call="slli_epi64 a n", call_each="sllv_epi64 a b"),
-        "shr": _same("{a} >> {n}", call="srli_epi64 a n", call_each="srlv_epi64 a b"),
-        "rotl": _ROTATED | {"call": "rol_epi64 a n", "call_each": "rolv_epi64 a b"},
-        "low-shl": _same("{a} << {n} & 0xFFFFFFFF"),
-        "shl-or-rotl": _ROTATED,
-        "shr-or-rotr": _BACK,
-        "shlv": _by_register("<<"),
-        "shrv": _by_register(">>"),
-        "rotlv": _same(
-            "{a} << ({b} & 63) | {a} >> ((64 - {b}) & 63)",
-            Rust="u64::rotate_left({a}, {b} as u32 & 63)",
-            Zig="std.math.rotl(u64, {a}, {b})",
-        ),
-        "flip": _same(_FLIPPED, Rust="u64::swap_bytes({a})", Zig="@byteSwap({a})"),
-        "popcount": {
-            "C": "SETWISE_CAST(uint64_t, _mm_popcnt_u64({a}))",
-            "Rust": "u64::count_ones({a}) as u64",
-            "Zig": "@popCount({a})",
-        },
-        "gather": _of_bmi2("pext"),
-        "scatter": _of_bmi2("pdep"),
-        "as-wide": {"call4": "castsi128_si256 a", "call8": "castsi128_si512 a"},
-        "extended": {
-            "Zig": "@shuffle(u64, {a}, @as(@Vector(1, u64), .{{0}}), [8]i32{{ 0, 1, 2, 3, -1, -1, -1, -1 }})",
-            "call8": "inserti64x4 zero a 0",  # an intrinsic that older rustc versions know, unlike a cast
-        },
-        "low-half": {"call4": "castsi256_si128 a", "call8": "castsi512_si256 a"},
-        "high-half": {
-            "call2": "shuffle_epi32 a 238",
-            "call4": "extracti128_si256 a 1",
-            "call8": "extracti64x4_epi64 a 1",
-        },
-        "broadcast": {"Zig": "@splat({a})", "call": "set1_epi64x a64", "call8": "set1_epi64 a64"},
-        "splat": {"Zig": "@splat({a}[0])", "call": "broadcastq_epi64 a"},
-        "from-general": {"Zig": ".{{ {a}, 0 }}", "call": "cvtsi64_si128 a64"},
-        "join": {"call": "unpacklo_epi64 a b"},
-        "join-odd": {"call": "unpackhi_epi64 a b"},
-        "interleave": {"call": "unpacklo_epi8 a b"},
-        "interleave-high": {"call": "unpackhi_epi8 a b"},
-        "exchange": {"call": "shuffle_i64x2 a a 177"},
-        "repeat": {"call": "shuffle_i64x2 a b 0"},
-        "to-general": {"Zig": "{a}[0]", "call": "cvtsi128_si64 a"},
-        "odd-to-general": {"Zig": "{a}[1]", "call": "extract_epi64 a 1"},
-        "insert": {"Zig": ".{{ {a}[0], {b} }}", "call": "insert_epi64 a b64 1"},
-        "ternary": {"call": "ternarylogic_epi64 a b c n"},
-        "blend": {"call": "blend_epi32 b a n"},
-        "permute": {"call": "permute4x64_epi64 a n"},
-        "permute-bytes": {"call": "permutexvar_epi8 b a"},
-        "affine": {"call": "gf2p8affine_epi64_epi8 a b n"},
-        "nonzero-bytes-mask": {"call": "test_epi8_mask a b"},
-        "from-mask": {"C": "{a}", "Rust": "{a}"},
-    }
-)
+EXPRESSIONS: Mapping[str, Mapping[str, str]] = {
+    "and": _same("{a} & {b}", call="and_{s} a b"),
+    "or": _same("{a} | {b}", call="or_{s} a b"),
+    "xor": _same("{a} ^ {b}", call="xor_{s} a b"),
+    "not": _same("~{a}", Rust="!{a}"),
+    "andn": _same("~{a} & {b}", Rust="!{a} & {b}", call="andnot_{s} a b"),
+    "add": _same("{a} + {b}", Rust="u64::wrapping_add({a}, {b})", Zig="{a} +% {b}", call="add_epi64 a b"),
+    "sub": _same("{a} - {b}", Rust="u64::wrapping_sub({a}, {b})", Zig="{a} -% {b}", call="sub_epi64 a b"),
+    "mul": _same("{a} * {b}", Rust="u64::wrapping_mul({a}, {b})", Zig="{a} *% {b}"),
+    "add-bytes": {"Zig": f"@bitCast({_BYTES_OF('a')} +% {_BYTES_OF('b')})", "call": "add_epi8 a b"},
+    "sub-bytes": {"Zig": f"@bitCast({_BYTES_OF('a')} -% {_BYTES_OF('b')})", "call": "sub_epi8 a b"},
+    "scaled-sum": _same("{a} + ({b} << {n})", Rust="u64::wrapping_add({a}, {b} << {n})", Zig="{a} +% ({b} << {n})"),
+    "shl": _same("{a} << {n}", call="slli_epi64 a n", call_each="sllv_epi64 a b"),
+    "shr": _same("{a} >> {n}", call="srli_epi64 a n", call_each="srlv_epi64 a b"),
+    "rotl": _ROTATED | {"call": "rol_epi64 a n", "call_each": "rolv_epi64 a b"},
+    "low-shl": _same("{a} << {n} & 0xFFFFFFFF"),
+    "shl-or-rotl": _ROTATED,
+    "shr-or-rotr": _BACK,
+    "shlv": _by_register("<<"),
+    "shrv": _by_register(">>"),
+    "rotlv": _same(
+        "{a} << ({b} & 63) | {a} >> ((64 - {b}) & 63)",
+        Rust="u64::rotate_left({a}, {b} as u32 & 63)",
+        Zig="std.math.rotl(u64, {a}, {b})",
+    ),
+    "flip": _same(_FLIPPED, Rust="u64::swap_bytes({a})", Zig="@byteSwap({a})"),
+    "popcount": {
+        "C": "SETWISE_CAST(uint64_t, _mm_popcnt_u64({a}))",
+        "Rust": "u64::count_ones({a}) as u64",
+        "Zig": "@popCount({a})",
+    },
+    "gather": _of_bmi2("pext"),
+    "scatter": _of_bmi2("pdep"),
+    "as-wide": {"call4": "castsi128_si256 a", "call8": "castsi128_si512 a"},
+    "extended": {
+        "Zig": "@shuffle(u64, {a}, @as(@Vector(1, u64), .{{0}}), [8]i32{{ 0, 1, 2, 3, -1, -1, -1, -1 }})",
+        "call8": "inserti64x4 zero a 0",  # an intrinsic that older rustc versions know, unlike a cast
+    },
+    "low-half": {"call4": "castsi256_si128 a", "call8": "castsi512_si256 a"},
+    "high-half": {
+        "call2": "shuffle_epi32 a 238",
+        "call4": "extracti128_si256 a 1",
+        "call8": "extracti64x4_epi64 a 1",
+    },
+    "broadcast": {"Zig": "@splat({a})", "call": "set1_epi64x a64", "call8": "set1_epi64 a64"},
+    "splat": {"Zig": "@splat({a}[0])", "call": "broadcastq_epi64 a"},
+    "from-general": {"Zig": ".{{ {a}, 0 }}", "call": "cvtsi64_si128 a64"},
+    "join": {"call": "unpacklo_epi64 a b"},
+    "join-odd": {"call": "unpackhi_epi64 a b"},
+    "interleave": {"call": "unpacklo_epi8 a b"},
+    "interleave-high": {"call": "unpackhi_epi8 a b"},
+    "exchange": {"call": "shuffle_i64x2 a a 177"},
+    "repeat": {"call": "shuffle_i64x2 a b 0"},
+    "to-general": {"Zig": "{a}[0]", "call": "cvtsi128_si64 a"},
+    "odd-to-general": {"Zig": "{a}[1]", "call": "extract_epi64 a 1"},
+    "insert": {"Zig": ".{{ {a}[0], {b} }}", "call": "insert_epi64 a b64 1"},
+    "ternary": {"call": "ternarylogic_epi64 a b c n"},
+    "blend": {"call": "blend_epi32 b a n"},
+    "permute": {"call": "permute4x64_epi64 a n"},
+    "permute-bytes": {"call": "permutexvar_epi8 b a"},
+    "affine": {"call": "gf2p8affine_epi64_epi8 a b n"},
+    "nonzero-bytes-mask": {"call": "test_epi8_mask a b"},
+    "from-mask": {"C": "{a}", "Rust": "{a}"},
+}
 """The expression of each operation by language, as a template.
 
 {a} and {b} are the arguments, {n} the count, {m} is 64 - n. `call` is an intrinsic of C and Rust: its name without

@@ -5,10 +5,9 @@ from collections.abc import Iterator, Sequence
 
 from setwise.codegen.export.banner import head
 from setwise.codegen.export.order import Order
-from setwise.codegen.export.prototypes import returns
 from setwise.codegen.export.sources.dispatch import Choice, boards, choices, comment_lines, usage
 from setwise.codegen.export.sources.expression_templates import EXPRESSIONS
-from setwise.codegen.export.sources.language import Inexpressible, Language, commented, folded, indented
+from setwise.codegen.export.sources.language import Inexpressible, Language, commented, function_text, indented
 from setwise.codegen.export.sources.source import body
 from setwise.codegen.ir.values import Value
 
@@ -25,6 +24,7 @@ class _JavaScript(Language):
     TABLE = ("const {name} = [", "].map(BigInt);")
     LOOP, LEAVE = "for (;;) {", ("if ({}) break;",)
     WHEN = "if ({}) {{"
+    RESULTS, ARRAY = ("const results = new BigUint64Array({});", "return results;"), "BigUint64Array"
 
     def general(self, value: Value, operands: Sequence[str]) -> str:
         """Return the C expression with BigInt literals, truncated if it may exceed 64 bits."""
@@ -36,15 +36,6 @@ class _JavaScript(Language):
         a, b = (*operands, "")[:2]
         text = _NUMBER.sub(r"\1n", text).format(a=a, b=b, n=n, m=m)
         return text if value.op in ("and", "or", "xor", "shr") else f"BigInt.asUintN(64, {text})"
-
-    def on_vectors(self, value: Value, operands: Sequence[str]) -> str:
-        raise Inexpressible(f"JavaScript has no vectors for '{value.op}'")
-
-    def load(self, pointer: str, index: str, lanes: int) -> str:
-        return f"{pointer}[{index}]"
-
-    def store(self, pointer: str, index: str, boards: str, lanes: int) -> str:
-        return f"{pointer}[{index}] = {boards};"
 
     def table(self, name: str, numbers: Sequence[int], size: int) -> Iterator[str]:
         """Yield a table; 64-bit entries are BigInt literals, since plain numbers cannot hold them."""
@@ -60,8 +51,8 @@ class _JavaScript(Language):
         yield "}"
 
 
-def files(order: Order) -> dict[str, bytes]:
-    """Return the file's name and content. Raise ValueError for an instruction set other than x86-64."""
+def module(order: Order) -> str:
+    """Return the text of the module. Raise ValueError for an instruction set other than x86-64."""
     for kernel in order.kernels:
         if kernel.target.name != "x86-64":
             raise ValueError(
@@ -69,8 +60,7 @@ def files(order: Order) -> dict[str, bytes]:
             )
     offered = choices(order.kernels)
     parts = ["\n".join(commented([*head(order, f"{order.called}.mjs"), "", boards(order.kernels), _USE]))]
-    parts += map(_function, offered)
-    return {f"{order.called}.mjs": ("\n\n".join(parts) + "\n").encode("ascii")}
+    return "\n\n".join((*parts, *map(_function, offered))) + "\n"
 
 
 _USE = "They are BigInts; arrays of them are BigUint64Arrays."
@@ -80,9 +70,6 @@ def _function(choice: Choice) -> str:
     (kernel,) = choice.kernels
     contract = kernel.routine.contract
     given = [parameter.name for parameter in contract.parameters if parameter.kind != "results"]
-    lines = body(kernel, _JavaScript())
-    if not returns(kernel) and not contract.elements:
-        lines = [f"const results = new BigUint64Array({len(contract.results)});", *lines, "return results;"]
     remark = [*comment_lines(choice), f"Usage: {usage(contract, choice.bare, 'const', '')}"]
-    text = ("/**", *(f" * {line}" for line in remark), " */", f"export function {choice.bare}({', '.join(given)}) {{")
-    return "\n".join(folded((*text, *indented(lines), "}")))
+    head = ("/**", *(f" * {line}" for line in remark), " */", f"export function {choice.bare}({', '.join(given)}) {{")
+    return function_text(head, body(kernel, _JavaScript()))

@@ -3,9 +3,11 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import ClassVar
 
-from setwise.codegen.export.prototypes import VECTORS
+from setwise.codegen.export.prototypes import VECTORS, boards_a_call, returns
 from setwise.codegen.export.sources.expression_templates import EXPRESSIONS
+from setwise.codegen.ir.routine import Parameter
 from setwise.codegen.ir.values import Condition, Value
+from setwise.codegen.kernel import Kernel
 
 INDENT = "    "
 
@@ -38,6 +40,16 @@ class Language:
     ARM_END: ClassVar[str] = "}"
     IS_FIRST: ClassVar[str] = "{} <= 0"
     """The test for the index of the first body."""
+    UNUSED: ClassVar[str] = ""
+    """The statement that marks a parameter as used, if compilers warn of others."""
+    IMPORT: ClassVar[str] = ""
+    """The first statement of a function with vectors."""
+    RESULTS: ClassVar[tuple[str, str]] = ("", "")
+    """The first and last statement of a function that returns several results: an array of {} boards."""
+    ARRAY: ClassVar[str] = ""
+    """The type of that array."""
+    POINTERS: ClassVar[tuple[str, str]] = ("", "")
+    """The types of parameters that point to boards to read, and to boards to write."""
 
     def number(self, value: int) -> str:
         """Return the text of a 64-bit number."""
@@ -46,6 +58,28 @@ class Language:
     def type_of(self, lanes: int) -> str:
         """Return the type of a vector with this many boards."""
         return VECTORS.get(lanes, self.WORD)
+
+    def parameter_type(self, kernel: Kernel, parameter: Parameter) -> str:
+        """Return the type of a parameter of a kernel's function."""
+        if parameter.kind == "boards":
+            return self.POINTERS[parameter.name == "result"]
+        return self.passed_type(1 if parameter.scalar else boards_a_call(kernel))
+
+    def parameters(self, kernel: Kernel) -> str:
+        """Return the parameters of a kernel's function, which returns all results by value."""
+        given = [p for p in kernel.routine.contract.parameters if p.kind != "results"]
+        return ", ".join(f"{p.name}: {self.parameter_type(kernel, p)}" for p in given)
+
+    def result_type(self, kernel: Kernel) -> str:
+        """Return the result type of a kernel's function, empty if it writes to an array of its caller."""
+        contract, lanes = kernel.routine.contract, boards_a_call(kernel)
+        if contract.elements:
+            return ""
+        return self.passed_type(lanes) if returns(kernel) else self.ARRAY.format(len(contract.results) * lanes)
+
+    def passed_type(self, lanes: int) -> str:
+        """Return the type of a parameter or result with this many boards."""
+        return self.type_of(lanes)
 
     def operation(self, value: Value, operands: Sequence[str]) -> str:
         """Return the expression of an operation on operands; the whole statement for a write.
@@ -88,8 +122,8 @@ class Language:
         return str(counts[0])
 
     def on_vectors(self, value: Value, operands: Sequence[str]) -> str:
-        """Return the expression of an operation on vectors."""
-        raise NotImplementedError
+        """Return the expression of an operation on vectors. Raise Inexpressible if there is none."""
+        raise Inexpressible(f"{self.NAME} has no vectors for '{value.op}'")
 
     def vector(self, lanes: tuple[int, ...]) -> str:
         """Return the expression of a vector constant."""
@@ -97,11 +131,11 @@ class Language:
 
     def load(self, pointer: str, index: str, lanes: int) -> str:
         """Return the expression that loads boards from an array."""
-        raise NotImplementedError
+        return f"{pointer}[{index}]"
 
     def store(self, pointer: str, index: str, boards: str, lanes: int) -> str:
         """Return the statement that stores boards to an array."""
-        raise NotImplementedError
+        return f"{pointer}[{index}] = {boards};"
 
     def store_result(self, pointer: str, index: int, boards: str, lanes: int) -> str:
         """Return the statement that stores boards to the results."""
@@ -157,6 +191,11 @@ class Language:
         for label, body in (*enumerate(firsts), (self.OTHERS, last)):
             yield from indented([f"{label} => {{", *indented(body), self.ARM_END])
         yield "}"
+
+
+def function_text(head: Iterable[str], body: Iterable[str]) -> str:
+    """Return a function with this head, which ends with an opening brace, and with this body."""
+    return "\n".join(folded((*head, *indented(body), "}")))
 
 
 def indented(lines: Iterable[str]) -> list[str]:

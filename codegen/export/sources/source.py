@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from setwise.codegen.export.prototypes import returns
+from setwise.codegen.export.prototypes import boards_a_call, returns
 from setwise.codegen.export.sources.language import Inexpressible, Language
 from setwise.codegen.ir.graph import Graph, postorder, rewrite
 from setwise.codegen.ir.operations import WRITES
@@ -63,13 +63,13 @@ def source_of(kernel: Kernel) -> SourceForm:
 
 
 def body(kernel: Kernel, language: Language) -> list[str]:
-    """Return the statements of a function body. Parameters have their names in the contract.
+    """Return the statements of a function. Parameters have their names in the contract.
 
     Statements are in the order of the fewest copies for setwise's code, which also saves copies in most compilers.
     """
     source = source_of(kernel)
-    graph = source.graph
-    names = [parameter.name for parameter in kernel.routine.contract.parameters]
+    graph, contract = source.graph, kernel.routine.contract
+    names = [parameter.name for parameter in contract.parameters]
     placed = schedule(place_values(graph), graph.results, kernel.target, len(kernel.convention.scratch))
     walk = _Walk(language, source, dict(zip(graph.parameters, names, strict=True)), last_readers(placed))
     try:
@@ -79,7 +79,15 @@ def body(kernel: Kernel, language: Language) -> list[str]:
         raise Refused(f"{what}: {error}: use a listing or an object, such as --format gas") from None
     if returns(kernel):
         block.append(language.RETURN.format(walk.text(graph.results[0])))
-    return [*walk.head(block), *block]
+    lines = [*walk.head(block), *block]
+    if language.ARRAY and not returns(kernel) and not contract.elements:
+        begin, end = language.RESULTS
+        lines = [begin.format(len(contract.results) * boards_a_call(kernel)), *lines, end]
+    if language.IMPORT and any(name in line for line in lines for name in ("_mm", "__m")):
+        lines = [language.IMPORT, *lines]
+    used = {*postorder(graph.results)}
+    unused = [name for value, name in zip(graph.parameters, names, strict=True) if value not in used]
+    return [*(language.UNUSED.format(name) for name in unused if language.UNUSED), *lines]
 
 
 def last_readers(block: Block) -> dict[Value, Value]:
@@ -99,14 +107,6 @@ def last_readers(block: Block) -> dict[Value, Value]:
 
     look(block)
     return {value: reader for value, reader in last.items() if value not in regions}
-
-
-def unused(kernel: Kernel) -> tuple[str, ...]:
-    """Return the names of the parameters that the kernel ignores."""
-    graph = source_of(kernel).graph
-    seen = set(postorder(graph.results))
-    named = zip(graph.parameters, kernel.routine.contract.parameters, strict=True)
-    return tuple(parameter.name for value, parameter in named if value not in seen)
 
 
 def results_in_order(kernel: Kernel) -> Iterator[tuple[str, str]]:

@@ -1,16 +1,22 @@
-"""Zig source: plain integers and @Vector, which the compiler lowers to instructions of its choice."""
+"""A Zig file: every kernel as a function, and a function per routine that chooses the best for the target CPU.
+
+Zig's compiler lowers plain integers and @Vector to instructions of its choice.
+"""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 
+from setwise.codegen.export.banner import about, head
 from setwise.codegen.export.names import bare_symbol
-from setwise.codegen.export.prototypes import boards_a_call, returns
-from setwise.codegen.export.sources.language import Language, folded, indented
-from setwise.codegen.export.sources.logic import expression
-from setwise.codegen.export.sources.source import body, unused
-from setwise.codegen.ir.routine import Parameter
+from setwise.codegen.export.order import Order
+from setwise.codegen.export.sources.dispatch import Choice, boards, choices, comment_lines, usage
+from setwise.codegen.export.sources.intrinsics import feature_names
+from setwise.codegen.export.sources.language import Language, commented, function_text
+from setwise.codegen.export.sources.source import body, results_in_order
 from setwise.codegen.ir.values import Value
 from setwise.codegen.kernel import Kernel
+from setwise.codegen.targets.table import Target
 
 HEAD = """\
 const std = @import("std");
@@ -32,6 +38,16 @@ _LANES: Mapping[str, Callable[[Value], Sequence[int]]] = {
 _BYTES: Mapping[str, int] = {"interleave": 0, "interleave-high": 8}
 """The first byte of each 16-byte group that an interleaving takes from its two arguments."""
 
+_HAS = """\
+/// Return whether the target CPU has all these features.
+fn has(comptime wanted: []const std.Target.x86.Feature) bool {
+    if (builtin.cpu.arch != .x86_64) return false;
+    for (wanted) |feature| {
+        if (!std.Target.x86.featureSetHas(builtin.cpu.features, feature)) return false;
+    }
+    return true;
+}"""
+
 
 class _Zig(Language):
     """The Zig syntax of a kernel."""
@@ -45,8 +61,12 @@ class _Zig(Language):
     WHEN = "if ({}) {{"
     SWITCH, OTHERS, ARM_END = "switch ({}) {{", "else", "},"
 
+    UNUSED = "_ = {};"
+    RESULTS, ARRAY = ("var results: [{}]u64 = undefined;", "return results;"), "[{}]u64"
+    POINTERS = "[*]const u64", "[*]u64"
+
     def type_of(self, lanes: int) -> str:
-        return _type(lanes)
+        return "u64" if lanes == 1 else f"@Vector({lanes}, u64)"
 
     def on_vectors(self, value: Value, operands: Sequence[str]) -> str:
         if value.op == "ternary":
@@ -73,7 +93,7 @@ class _Zig(Language):
 
     def load(self, pointer: str, index: str, lanes: int) -> str:
         place = _place(pointer, index, lanes)
-        return place if lanes == 1 else f"@as({_type(lanes)}, {place})"
+        return place if lanes == 1 else f"@as({self.type_of(lanes)}, {place})"
 
     def store(self, pointer: str, index: str, boards: str, lanes: int) -> str:
         return f"{_place(pointer, index, lanes)} = {boards};"
@@ -96,72 +116,106 @@ def _in_turns(begin: int, number: int, operands: Sequence[str]) -> str:
 
 def _ternary(value: Value, operands: Sequence[str]) -> str:
     names = dict(zip("abc", operands, strict=True))
-    text = re.sub("[abc]", lambda letter: names[letter[0]], expression(int(value.attr)))
+    text = re.sub("[abc]", lambda letter: names[letter[0]], three_input_logic(int(value.attr)))
     return text.removeprefix("(").removesuffix(")") if text.startswith("(") else text
+
+
+_INPUTS = {0xF0: "a", 0xCC: "b", 0xAA: "c"}
+"""The truth tables of the three inputs: bit 4a + 2b + c."""
+
+
+def three_input_logic(truth: int) -> str:
+    """Return a short, fully parenthesized expression of a, b and c with this truth table.
+
+    >>> three_input_logic(0xF8), three_input_logic(0xE4), three_input_logic(0x10)
+    ('(a | (b & c))', '(b ^ (c & (a ^ b)))', '(a & ~(b | c))')
+    """
+    return _expressions()[truth]
+
+
+@cache
+def _expressions() -> Mapping[int, str]:
+    """Return an expression for each of the 256 truth tables, found by increasing number of operations."""
+    expressions = dict(_INPUTS)
+    levels: list[dict[int, str]] = [dict(_INPUTS)]
+    while len(expressions) < 256:
+        level: dict[int, str] = {}
+        for truth, text in levels[-1].items():
+            level.setdefault(~truth & 0xFF, f"~{text}")
+        for at, lefts in enumerate(levels):
+            for left, first in lefts.items():
+                for right, second in levels[len(levels) - 1 - at].items():
+                    for sign, truth in (("&", left & right), ("|", left | right), ("^", left ^ right)):
+                        level.setdefault(truth, f"({first} {sign} {second})")
+        levels.append({truth: text for truth, text in level.items() if truth not in expressions})
+        expressions.update(levels[-1])
+    return expressions
 
 
 def function(kernel: Kernel) -> str:
     """Return the kernel as a function. Several results are an array; arrays are pointers and a length."""
-    lines = body(kernel, _Zig())
-    contract = kernel.routine.contract
-    if not returns(kernel) and not contract.elements:
-        lines = [f"var results: {_results(kernel)} = undefined;", *lines, "return results;"]
-    lines = [*(f"_ = {name};" for name in unused(kernel)), *lines]
-    head = f"pub fn {name_of(kernel)}({', '.join(_parameters(kernel))}) {result(kernel)} {{"
-    return "\n".join(folded((head, *indented(lines), "}")))
+    language = _Zig()
+    head = f"pub fn {bare_symbol(kernel)}({language.parameters(kernel)}) {_result(kernel)} {{"
+    return function_text([head], body(kernel, language))
 
 
-def name_of(kernel: Kernel) -> str:
-    """Return the name of the kernel's function: its symbol without the prefix."""
-    return bare_symbol(kernel)
+def _result(kernel: Kernel) -> str:
+    return _Zig().result_type(kernel) or "void"
 
 
-def result(kernel: Kernel) -> str:
-    """Return the result type of the function."""
-    if kernel.routine.contract.elements:
-        return "void"
-    return _type(boards_a_call(kernel)) if returns(kernel) else _results(kernel)
+def module(order: Order) -> str:
+    """Return the text of the file."""
+    if order.dispatch:
+        raise ValueError("--dispatch is for C and Rust only: Zig code targets one CPU (-mcpu)")
+    offered = choices(order.kernels)
+    functions = {*map(bare_symbol, order.kernels), *(choice.bare for choice in offered)}
+    for kernel in order.kernels:
+        if taken := functions & {parameter.name for parameter in kernel.routine.contract.parameters}:
+            what = f"{kernel.name}: parameter '{min(taken)}' has the name of a routine in the same file"
+            raise ValueError(f"{what}, which Zig rejects: export them separately")
+    parts = [_introduction(order), HEAD, *(_documented(kernel, order) for kernel in order.kernels)]
+    if any(len(choice.kernels) > 1 for choice in offered):
+        parts.append(_HAS)
+    return "\n\n".join((*parts, *(_choice(choice, order.called) for choice in offered))) + "\n"
 
 
-def _results(kernel: Kernel) -> str:
-    return f"[{len(kernel.routine.contract.results) * boards_a_call(kernel)}]u64"
+def _introduction(order: Order) -> str:
+    lines = [
+        *head(order, f"{order.called}.zig"),
+        "",
+        f'Use it with `const {order.called} = @import("{order.called}.zig");`.',
+        boards(order.kernels),
+        "Functions without an instruction set in their name use the best one of the target CPU (-mcpu).",
+        "Zig has no intrinsics: setwise selects the operations, your compiler the instructions.",
+    ]
+    return "\n".join(commented(lines))
 
 
-def _parameters(kernel: Kernel) -> Iterator[str]:
-    for parameter in kernel.routine.contract.parameters:
-        if parameter.kind != "results":
-            yield f"{parameter.name}: {_parameter_type(kernel, parameter)}"
+def _documented(kernel: Kernel, order: Order) -> str:
+    lines = about(kernel, order.facts(kernel), *results_in_order(kernel), word="u64", returned=True)
+    return "\n".join((*commented(lines, "///"), function(kernel)))
 
 
-def _parameter_type(kernel: Kernel, parameter: Parameter) -> str:
-    if parameter.kind == "boards":
-        return "[*]u64" if parameter.name == "result" else "[*]const u64"
-    return _type(1 if parameter.scalar else boards_a_call(kernel))
+def _choice(choice: Choice, file: str) -> str:
+    *better, plain = choice.kernels
+    contract = plain.routine.contract
+    arguments = [p.name for p in contract.parameters if p.kind != "results"]
+    typed = [f"{name}: u64" for name in arguments]
+    lines = []
+    if contract.elements:
+        *inputs, written = [p.name for p in contract.parameters if p.kind == "boards"]
+        lines += [f"std.debug.assert({name}.len == {written}.len);" for name in inputs]
+        arguments = [*(f"{name}.ptr" for name in (*inputs, written)), f"{written}.len"]
+        typed = [*(f"{name}: []const u64" for name in inputs), f"{written}: []u64"]
+    for kernel in better:
+        lines.append(
+            f"if (comptime has(&.{{ {_wanted(kernel.target)} }})) return {bare_symbol(kernel)}({', '.join(arguments)});"
+        )
+    lines.append(f"return {bare_symbol(plain)}({', '.join(arguments)});")
+    line = f"pub fn {choice.bare}({', '.join(typed)}) {_result(plain)} {{"
+    text = [*comment_lines(choice), f"Usage: `{usage(plain.routine.contract, f'{file}.{choice.bare}', 'const', '')}`"]
+    return function_text((*commented(text, "///"), line), lines)
 
 
-def _type(lanes: int) -> str:
-    return "u64" if lanes == 1 else f"@Vector({lanes}, u64)"
-
-
-def unit(functions: Mapping[str, Kernel]) -> str:
-    """Return a library of functions with these names that C can call.
-
-    The registers of vectors depend on the target CPU, which must support their width.
-    """
-    parts = [HEAD]
-    for name, kernel in functions.items():
-        parts += [function(kernel), _called_from_c(kernel, name)]
-    return "\n\n".join(parts) + "\n"
-
-
-def _called_from_c(kernel: Kernel, name: str) -> str:
-    contract = kernel.routine.contract
-    given = ", ".join(p.name for p in contract.parameters if p.kind != "results")
-    typed = ", ".join(
-        f"{p.name}: {'*' + _results(kernel) if p.kind == 'results' else _parameter_type(kernel, p)}"
-        for p in contract.parameters
-    )
-    several = not returns(kernel) and not contract.elements
-    call = f"results.* = {name_of(kernel)}({given});" if several else f"return {name_of(kernel)}({given});"
-    gives = "void" if several else result(kernel)
-    return "\n".join(folded((f"export fn {name}({typed}) {gives} {{", f"    {call}", "}")))
+def _wanted(target: Target) -> str:
+    return ", ".join(f".{feature}" for feature in feature_names(target, {"bmi1": "bmi"}))

@@ -52,24 +52,20 @@ def paths(value: Any, here: Way = ()) -> Iterator[Way]:
 
 
 def changed(record: Any, draw: st.DrawFn) -> Any:
-    """The record with one part replaced, removed, repeated, renamed or joined by another."""
-    *way, last = draw(st.sampled_from([path for path in paths(record) if path] or [(None,)]))
-    if last is None:
-        return draw(JUNK)
+    """The record with one part replaced, moved a little way off, removed, or joined by another."""
+    *way, last = draw(st.sampled_from([path for path in paths(record) if path]))
     holder = record
     for key in way:
         holder = holder[key]
-    kind = draw(st.sampled_from([*["alike"] * 6, "replace", "replace", "remove", "repeat", "add"]))
-    if kind == "replace":
-        holder[last] = draw(JUNK)
-    elif kind == "alike":
-        holder[last] = alike(holder[last], draw)
+    kind = draw(st.sampled_from(["alike", "alike", "replace", "remove", "add"]))
+    if kind in ("alike", "replace"):
+        holder[last] = alike(holder[last], draw) if kind == "alike" else draw(JUNK)
     elif kind == "remove":
         del holder[last]
     elif isinstance(holder, dict):
-        holder[draw(st.text(max_size=8))] = holder[last] if kind == "repeat" else draw(JUNK)
+        holder[draw(st.text(max_size=8))] = draw(JUNK)
     else:
-        holder.insert(draw(st.integers(0, len(holder))), holder[last] if kind == "repeat" else draw(JUNK))
+        holder.append(draw(JUNK))
     return record
 
 
@@ -85,33 +81,25 @@ def alike(value: Any, draw: st.DrawFn) -> Any:
     return value[:-1] if isinstance(value, list) else value
 
 
-def twice(text: str, draw: st.DrawFn) -> str:
-    """The text with one of its lines, most of them a key with what it has, standing there twice."""
-    lines = text.splitlines(keepends=True)
-    at = draw(st.integers(0, len(lines) - 1))
-    return "".join([*lines[:at], lines[at].rstrip(",\n") + ",\n", *lines[at:]])
-
-
 @st.composite
 def contents(draw: st.DrawFn, content: bytes) -> bytes:
-    """What may stand in the file in the place of this."""
+    """What may stand in the file in the place of this: another record, a part of it, a line twice, deep nesting."""
     record = deepcopy(json.loads(content))
     for _ in range(draw(st.integers(0, 3))):
-        record = changed(record, draw)
-    text = json.dumps(record, indent=draw(st.sampled_from([1, 1, 1, 1, 1, None]))) + "\n"
-    how = draw(st.sampled_from(["as it is"] * 8 + ["twice", "cut", "bytes", "deep"]))
+        record = changed(record, draw) if record and isinstance(record, dict | list) else draw(JUNK)
+    text = json.dumps(record, indent=1) + "\n"
+    how = draw(st.sampled_from(["as it is"] * 6 + ["cut", "twice", "deep", "byte"]))
+    at = draw(st.integers(0, len(text)))
+    if how == "cut":
+        return text[:at].encode()
     if how == "twice":
-        text = twice(text, draw)
-    elif how == "cut":
-        text = text[: draw(st.integers(0, len(text)))]
-    elif how == "deep":
-        at, depth = draw(st.integers(0, len(text))), draw(st.sampled_from([10, 1000, 100_000]))
-        text = text[:at] + draw(st.sampled_from(["[", '{"a":', '{"kernels":['])) * depth + text[at:]
-    made = bytearray(text.encode())
-    if how == "bytes" and made:
-        for _ in range(draw(st.integers(1, 4))):
-            made[draw(st.integers(0, len(made) - 1))] = draw(st.integers(0, 255))
-    return bytes(made)
+        lines = text.splitlines(keepends=True)
+        at = draw(st.integers(0, len(lines) - 1))
+        return "".join([*lines[:at], lines[at].rstrip(",\n") + ",\n", *lines[at:]]).encode()
+    if how == "deep":
+        opening = draw(st.sampled_from(["[", '{"a":', '{"kernels":[']))
+        return (text[:at] + opening * draw(st.sampled_from([10, 100_000])) + text[at:]).encode()
+    return text[:at].encode() + bytes([draw(st.integers(0, 255))] * (how == "byte")) + text[at:].encode()
 
 
 def verified(directory: Path) -> tuple[int, str, str]:

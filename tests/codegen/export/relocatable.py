@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 from setwise.codegen.machine.code import Assembled
 from tests.conftest import require_module
 
-# How far behind its field a relocation's distance counts from; fields of COFF and Mach-O hold the addend.
+# How far behind its field a relocation's distance counts from; fields of COFF hold the addend.
 _COFF_DISTANCES = {f"AMD64_REL32{suffix}": 4 + n for n, suffix in enumerate(("", "_1", "_2", "_3", "_4", "_5"))}
 
 
@@ -37,12 +37,10 @@ class Relocatable:
 
 
 def read(path: Path) -> Relocatable:
-    """An ELF, COFF or Mach-O file as LIEF sees it."""
+    """An ELF or COFF file as LIEF sees it."""
     lief: Any = require_module("lief")
-    magic = path.read_bytes()[:4]
-    if magic == b"\xcf\xfa\xed\xfe":
-        return _macho(lief.MachO.parse(str(path)).at(0))
-    return _elf(lief.ELF.parse(str(path))) if magic == b"\x7fELF" else _coff(lief.COFF.parse(str(path)))
+    elf = path.read_bytes()[:4] == b"\x7fELF"
+    return _elf(lief.ELF.parse(str(path))) if elf else _coff(lief.COFF.parse(str(path)))
 
 
 def _elf(file: Any) -> Relocatable:
@@ -84,46 +82,6 @@ def _coff(file: Any) -> Relocatable:
             target = Place(numbered[symbol.section_idx - 1].name, symbol.value + addend)
             fields[Place(section.name, at)] = target
     return Relocatable({name: bytes(c) for name, c in sections.items()}, symbols, fields, tuple(others))
-
-
-def _macho(file: Any) -> Relocatable:
-    """Symbols and relocations count addresses, sections follow one another from 0 on."""
-    sections = {one.name: bytearray(one.content) for one in file.sections}
-    starts = {one.name: one.virtual_address for one in file.sections}
-
-    def place(address: int) -> Place:
-        name = max((n for n in starts if starts[n] <= address), key=lambda n: starts[n])
-        return Place(name, address - starts[name])
-
-    symbols = {one.name: place(one.value) for one in file.symbols}
-    fields, others, minus = {}, [], 0
-    # As they stand in the file: of a difference the one that is taken away comes first.
-    for section in file.sections:
-        for one in section.relocations:
-            # LIEF counts from the file's start, and takes the first symbol for none.
-            kind, at = str(one.type).rpartition(".")[2], one.address - section.offset
-            symbol = one.symbol or file.symbols[0]
-            if kind.endswith("SUBTRACTOR"):
-                minus = symbol.value
-                continue
-            content = sections[section.name]
-            addend = int.from_bytes(content[at : at + 4], "little", signed=True)
-            if kind.endswith("SIGNED") and not kind.endswith("UNSIGNED"):
-                target = symbol.value + addend - 4
-            elif kind.endswith("UNSIGNED"):
-                target = symbol.value + addend - minus + starts[section.name] + at
-            else:
-                others.append((section.name, at, kind, symbol.name))
-                continue
-            content[at : at + 4] = bytes(4)
-            fields[Place(section.name, at)] = _near(target, symbol.value, place)
-    return Relocatable({name: bytes(c) for name, c in sections.items()}, symbols, fields, tuple(others))
-
-
-def _near(target: int, symbol: int, place: Callable[[int], Place]) -> Place:
-    """The target in the symbol's section, though the distance from a field may lead a little before it."""
-    start = place(symbol)
-    return Place(start.section, start.offset + target - symbol)
 
 
 def assert_holds(found: Relocatable, made: Assembled, symbol: str) -> None:

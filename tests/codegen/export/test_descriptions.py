@@ -23,8 +23,6 @@ from setwise.codegen.run.call import missing
 from setwise.codegen.run.executable import runnable
 from setwise.codegen.targets.table import Refused
 from tests.codegen.descriptions import RandomDescription, described
-from tests.codegen.export.exports import apart, assembled, flavour_of, joined
-from tests.codegen.export.relocatable import assert_holds, read
 from tests.codegen.export.sources.exported import RUST, ZIG, C, Compiler, made
 from tests.codegen.judging import assert_right, on_this_processor
 from tests.codegen.programs import routine
@@ -61,14 +59,6 @@ def test_both_assemblers_make_the_same_bytes(seeds: range) -> None:
         assert first == assemble(kernel.code, "iced")
         both += 1
     assert both > len(seeds) // 2
-
-
-@few_and_many
-def test_nasm_makes_the_same_bytes(seeds: range, tmp_path: Path) -> None:
-    for kernels in apart(kernel for _, kernel in sample(seeds).values()):
-        found = read(assembled(tmp_path, joined(kernels, "nasm"), "nasm", flavour_of(kernels[0])))
-        for kernel in kernels:
-            assert_holds(found, assemble(kernel.code), symbol(kernel))
 
 
 FLAGS = {"rustc": ("--crate-type=cdylib",), "zig": ("build-lib", "-dynamic", "-ODebug", "-fllvm")}

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -91,30 +92,17 @@ def zig(*arguments: str | Path) -> list[str | Path]:
 STRICT = ("-O2", "-Wall", "-Wextra", "-Werror", "-pedantic")
 
 
-@pytest.mark.parametrize("form", ["elf", "lib"])
-@pytest.mark.parametrize(
-    ("compiler", "standard"),
-    [("gcc", "-std=c11"), ("clang-19", "-std=c11"), ("g++", "-std=c++17"), ("clang++-19", "-std=c++17")],
-)
-def test_programs_of_c_and_cpp_call_the_kernels(compiler: str, standard: str, form: str, tmp_path: Path) -> None:
-    kernels = [kernel(name, isa) for name, isa in CALLS if isa != "avx2"]
-    objects = export(tmp_path, form, kernels)
-    source = tmp_path / ("main.c" if "c11" in standard else "main.cc")
-    source.write_text(PROGRAM)
-    build([require_tool(compiler), standard, *STRICT, "-o", tmp_path / "main", source, *objects])
+@pytest.mark.parametrize(("form", "abi"), [("elf", "sysv"), ("lib", "sysv"), ("elf", "win64")])
+@pytest.mark.parametrize("compiler", ["gcc -std=c11", "clang-19 -std=c11", "g++ -xc++ -std=c++17"])
+def test_programs_of_c_and_cpp_call_the_kernels(compiler: str, form: str, abi: str, tmp_path: Path) -> None:
+    """An ELF object may hold Win64 code as well; then the header tells gcc and clang how to call it."""
+    objects = export(tmp_path, form, [kernel(name, isa, abi) for name, isa in CALLS if isa != "avx2"])
+    (tmp_path / "main.c").write_text(PROGRAM)
+    program, *language = compiler.split()
+    build([require_tool(program), *language, *STRICT, "-c", "-o", tmp_path / "main.o", tmp_path / "main.c"])
+    build([require_tool(program), "-o", tmp_path / "main", tmp_path / "main.o", *objects])
     done = subprocess.run([tmp_path / "main"], capture_output=True, text=True, check=True)
     assert done.stdout.split("\n")[:-1] == expected()
-
-
-def test_programs_call_win64_code_by_the_header(tmp_path: Path) -> None:
-    """An ELF object may hold it as well; then the header tells gcc and clang how to call it."""
-    kernels = [kernel(name, isa, "win64") for name, isa in CALLS if isa != "avx2"]
-    objects = export(tmp_path, "elf", kernels)
-    (tmp_path / "main.c").write_text(PROGRAM)
-    for compiler in ("gcc", "clang-19"):
-        build([require_tool(compiler), "-std=c11", *STRICT, "-o", tmp_path / "main", tmp_path / "main.c", *objects])
-        done = subprocess.run([tmp_path / "main"], capture_output=True, text=True, check=True)
-        assert done.stdout.split("\n")[:-1] == expected()
 
 
 def test_the_header_declares_vectors_for_compilers_that_know_them(tmp_path: Path) -> None:
@@ -136,14 +124,11 @@ def written(directory: Path, kernels: Sequence[Kernel], write: Callable[[ObjectF
     return paths
 
 
-def assert_proved(memory: images.Memory, kernels: Sequence[Kernel]) -> None:
+def assert_right(memory: images.Memory, kernels: Sequence[Kernel]) -> None:
+    """The linked functions are proved, and run here in their own convention."""
     prover = Prover()
     for one in kernels:
         images.assert_proves(memory, one, symbol(one), prover)
-
-
-def assert_runs(memory: images.Memory, kernels: Sequence[Kernel]) -> None:
-    for one in kernels:
         outcome = images.run(memory, one, symbol(one))
         assert outcome.status in ("passed", "not run"), f"{one.name} {one.target.name}: {outcome.reason}"
 
@@ -162,7 +147,12 @@ def test_a_shared_library_of_linux_runs(tmp_path: Path) -> None:
     union = ctypes.CDLL(str(library)).setwise_sliders_union_x86_64
     union.restype, union.argtypes = ctypes.c_uint64, (ctypes.c_uint64,) * 3
     assert union(1, 0, 1) == 0x0101_0101_0101_01FE
-    assert_proved(images.load(library), kernels)
+    assert_right(images.load(library), kernels)
+
+
+def linkers(program: str) -> list[Any]:
+    """A linker for few kernels, and it and zig for the sample."""
+    return [(program, few), *(pytest.param(one, sample, marks=pytest.mark.slow) for one in (program, "zig"))]
 
 
 def windows_library(directory: Path, kernels: Sequence[Kernel], command: Sequence[str | Path]) -> images.Memory:
@@ -173,19 +163,12 @@ def windows_library(directory: Path, kernels: Sequence[Kernel], command: Sequenc
     return images.load(directory / "setwise.dll")
 
 
-def test_a_library_of_windows_by_mingw(tmp_path: Path) -> None:
-    memory = windows_library(tmp_path, few("win64"), [require_tool("x86_64-w64-mingw32-gcc")])
-    assert_proved(memory, few("win64"))
-    assert_runs(memory, few("win64"))
-
-
-@pytest.mark.slow
-def test_all_of_a_library_of_windows(tmp_path: Path) -> None:
-    kernels = sample("win64")
-    for command in ([require_tool("x86_64-w64-mingw32-gcc")], zig("-target", "x86_64-windows-gnu")):
-        memory = windows_library(tmp_path, kernels, command)
-        assert_proved(memory, kernels)
-        assert_runs(memory, kernels)
+@pytest.mark.parametrize(("linker", "which"), linkers("mingw"))
+def test_a_library_of_windows(linker: str, which: Callable[[str], list[Kernel]], tmp_path: Path) -> None:
+    mingw = linker == "mingw"
+    command = [require_tool("x86_64-w64-mingw32-gcc")] if mingw else zig("-target", "x86_64-windows-gnu")
+    memory = windows_library(tmp_path, which("win64"), command)
+    assert_right(memory, which("win64"))
 
 
 @pytest.mark.parametrize("form", ["coff", "lib"])
@@ -225,23 +208,10 @@ def test_a_program_of_windows_by_zig_runs_under_wine(form: str, tmp_path: Path) 
         under_wine(tmp_path / "main.exe")
 
 
-def macos_library(directory: Path, kernels: Sequence[Kernel], command: Sequence[str | Path]) -> images.Memory:
-    objects = written(directory, kernels, macho)
-    build([*command, "-o", directory / "libsetwise.dylib", *objects])
-    return images.load(directory / "libsetwise.dylib")
-
-
-def lld() -> list[str | Path]:
-    return [require_tool("ld64.lld-19"), "-arch", "x86_64", "-platform_version", "macos", "11.0", "11.0", "-dylib"]
-
-
-def test_a_library_of_macos_by_lld(tmp_path: Path) -> None:
-    memory = macos_library(tmp_path, few("sysv"), lld())
-    assert_proved(memory, few("sysv"))
-    assert_runs(memory, few("sysv"))
-
-
-@pytest.mark.slow
-def test_all_of_a_library_of_macos(tmp_path: Path) -> None:
-    for command in (lld(), zig("-target", "x86_64-macos", "-shared")):
-        assert_proved(macos_library(tmp_path, sample("sysv"), command), sample("sysv"))
+@pytest.mark.parametrize(("linker", "which"), linkers("lld"))
+def test_a_library_of_macos(linker: str, which: Callable[[str], list[Kernel]], tmp_path: Path) -> None:
+    objects = written(tmp_path, which("sysv"), macho)
+    lld = ("-arch", "x86_64", "-platform_version", "macos", "11.0", "11.0", "-dylib")
+    command = [require_tool("ld64.lld-19"), *lld] if linker == "lld" else zig("-target", "x86_64-macos", "-shared")
+    build([*command, "-o", tmp_path / "libsetwise.dylib", *objects])
+    assert_right(images.load(tmp_path / "libsetwise.dylib"), which("sysv"))

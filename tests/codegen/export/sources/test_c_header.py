@@ -1,9 +1,11 @@
-"""The C header: what it chooses and when, where it compiles, and that it inlines."""
+"""The C header: what it chooses and when, where it compiles, and that it inlines.
+
+MSVC itself is not run: its branches run here under another compiler, and its interface compiles.
+"""
 
 from __future__ import annotations
 
 import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,18 +16,14 @@ from setwise.analysis.code.decode import decode, features
 from setwise.analysis.code.objects import load
 from setwise.analysis.exports.facts import facts_of
 from setwise.codegen.export.order import Order
-from setwise.codegen.export.sources import c, c_header
-from setwise.codegen.export.sources.dispatch import BITS, requirement
-from setwise.codegen.machine.processors import BASELINE
-from setwise.codegen.run import cpu
-from setwise.codegen.run.cpu import FEATURES
+from setwise.codegen.export.sources import c
+from setwise.codegen.export.sources.dispatch import BITS
 from setwise.codegen.run.executable import runnable
 from setwise.codegen.targets import TARGETS
-from tests.codegen.export import images
 from tests.codegen.export.exports import kernel
-from tests.codegen.export.machines import with_features
-from tests.codegen.export.sources.exported import run
-from tests.conftest import require_module, require_tool
+from tests.codegen.export.machines import under_qemu, with_features
+from tests.codegen.export.sources.exported import cpuid_cases, run, sample
+from tests.conftest import require_tool
 
 runs = pytest.mark.skipif(not runnable(), reason="not run: this processor is not x86-64")
 
@@ -43,9 +41,9 @@ int main(void) {
 ATTACKED = 0x8141_2111_0905_03FE  # by a queen on a1 of an empty board
 
 
-def header(*, dispatch: bool = False, name: str = "kogge-stone.attacks.queen", isas: tuple[str, ...] = SETS) -> str:
-    kernels = tuple(kernel(name, isa) for isa in isas)
-    return c_header.header(Order(kernels, facts_of, "a test", dispatch=dispatch))
+def header(*, dispatch: bool = False, isas: tuple[str, ...] = SETS) -> str:
+    kernels = tuple(kernel("kogge-stone.attacks.queen", isa) for isa in isas)
+    return c.header(Order(kernels, facts_of, "a test", dispatch=dispatch))
 
 
 def printed(
@@ -80,72 +78,17 @@ def test_choice_when_compiled(tmp_path: Path, compiler: str) -> None:
 
 
 @runs
-@pytest.mark.parametrize("flags", ["-std=c11 -O0", "-std=c11 -O2", "-xc++ -std=c++17 -O2"])
-def test_choice_when_run(tmp_path: Path, flags: str) -> None:
-    usable = sum(BITS[isa] for isa in SETS if TARGETS[isa].features - BASELINE <= cpu.features())
-    command = [require_tool("gcc"), *STRICT, *flags.split()]
-    assert printed(tmp_path, header(dispatch=True), USE, command) == [str(ATTACKED), str(usable)]
-
-
-FAKE = """\
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cpuid.h>
-#include <immintrin.h>
-static uint32_t said[8][4];
-static int may_ask_state;
-static uint64_t state;
-static int fake_cpuid(unsigned leaf, unsigned subleaf, unsigned *a, unsigned *b, unsigned *c, unsigned *d) {
-    if (leaf > 7 || subleaf != 0) abort();
-    *a = said[leaf][0], *b = said[leaf][1], *c = said[leaf][2], *d = said[leaf][3];
-    return 1;
-}
-static uint64_t fake_state(void) {
-    if (!may_ask_state) abort(); /* without OSXSAVE it is no instruction */
-    return state;
-}
-#define __get_cpuid_count fake_cpuid
-#undef _xgetbv
-#define _xgetbv(n) fake_state()
-#include "setwise_inline.h"
-int main(int count, char **given) {
-    (void)count;
-    for (int leaf = 1, at = 1; leaf <= 7; leaf += 6)
-        for (int i = 0; i < 4; i++) said[leaf][i] = (uint32_t)strtoul(given[at++], NULL, 16);
-    state = strtoul(given[9], NULL, 16);
-    may_ask_state = (said[1][2] >> 27) & 1;
-    printf("%u\\n", setwise_sets());
-    return 0;
-}
-"""
-
-
-@runs
 def test_every_bit_that_a_set_needs_is_asked_for(tmp_path: Path) -> None:
-    """On a processor that has all, and on those that lack one bit each."""
-    (tmp_path / "setwise_inline.h").write_text(header(dispatch=True), encoding="ascii")
-    (tmp_path / "fake.c").write_text(FAKE, encoding="ascii")
-    run([require_tool("gcc"), "-O1", "fake.c", "-o", "fake"], tmp_path)
-
-    def sets(leaf1: list[int], leaf7: list[int], state: int) -> int:
-        return int(run([str(tmp_path / "fake"), *(f"{word:x}" for word in (*leaf1, *leaf7, state))], tmp_path))
-
-    full = (1 << 32) - 1
-    every = sum(BITS[isa] for isa in SETS)
-    assert sets([full] * 4, [full] * 4, full) == every
-    assert sets([0] * 4, [0] * 4, 0) == 1
-    for feature, (leaf, register, bit, _) in FEATURES.items():
-        leaves = {1: [full] * 4, 7: [full] * 4}
-        leaves[leaf][register] ^= 1 << bit
-        lost = sum(BITS[isa] for isa in SETS if feature in TARGETS[isa].features)
-        assert sets(leaves[1], leaves[7], full) == every - lost, feature
-    without_osxsave = [full, full, full ^ 1 << 27, full]
-    assert sets(without_osxsave, [full] * 4, full) == 1 | BITS["bmi2"]
-    for bit in range(8):
-        lost = sum(BITS[isa] for isa in SETS if requirement(TARGETS[isa]).state >> bit & 1)
-        assert sets([full] * 4, [full] * 4, full ^ 1 << bit) == every - lost, bit
+    """By the function that reads CPUID's answers: on a processor that has all, and on those that lack one bit each."""
+    calls = []
+    for leaf1, leaf7, state, sets in cpuid_cases(SETS):
+        words = [", ".join(map(hex, leaf)) for leaf in (leaf1, leaf7)]
+        calls.append(
+            f"    {{ uint32_t a[4] = {{{words[0]}}}, b[4] = {{{words[1]}}};"
+            f" if (setwise_sets_of(a, b, {state}) != {sets}) return 1; }}"
+        )
+    source = "\n".join(('#include "setwise_inline.h"', "int main(void) {", *calls, "    return 0;", "}", ""))
+    assert printed(tmp_path, header(dispatch=True), source, [require_tool("gcc"), "-O1"]) == []
 
 
 @runs
@@ -218,43 +161,13 @@ def test_two_exports_live_in_one_file(tmp_path: Path, compiler: str) -> None:
     """With names of their own; in C++ they are in a namespace besides."""
     (tmp_path / "setwise_inline.h").write_text(header(dispatch=True), encoding="ascii")
     kernels = tuple(replace(kernel("sliders.union", isa), prefix="mine") for isa in SETS)
-    files = c_header.files(Order(kernels, facts_of, "a test", dispatch=True))
+    files = c.files(Order(kernels, facts_of, "a test", dispatch=True))
     assert list(files) == ["mine_inline.h"]
     (tmp_path / "mine_inline.h").write_bytes(files["mine_inline.h"])
     (tmp_path / "two.cpp").write_text(TWO)
     run([require_tool(compiler), "-std=c++17", *STRICT, "-O1", "two.cpp", "-o", "two"], tmp_path)
     if runnable():
         run([str(tmp_path / "two")], tmp_path)
-
-
-WINDOWS = (
-    ("sliders.union", "x86-64"),
-    ("sliders.pair", "bmi2"),
-    ("exploding.rook", "x86-64"),
-    ("sliders.union", "avx2"),
-    ("sliders.rays", "avx512"),
-    ("kogge-stone.attacks.east.batch", "sse2"),
-)
-
-
-@runs
-@pytest.mark.parametrize("compiler", ["x86_64-w64-mingw32-gcc", pytest.param("zig", marks=pytest.mark.slow)])
-def test_windows_libraries_run_here(tmp_path: Path, compiler: str) -> None:
-    """Their code follows Win64's convention, and is called by it. GCC there is not given AVX, its bug 54412."""
-    if compiler == "zig":
-        require_module("ziglang")
-        command = [sys.executable, "-m", "ziglang", "cc", "-target", "x86_64-windows-gnu"]
-    else:
-        command = [require_tool(compiler)]
-    sets = ("x86-64", "bmi2", "sse2") if compiler != "zig" else tuple(TARGETS)
-    functions = {f"f{at}": kernel(name, isa, "win64") for at, (name, isa) in enumerate(WINDOWS) if isa in sets}
-    (tmp_path / "unit.c").write_text(c.unit(functions), encoding="ascii")
-    flags = ("-std=c11", "-O2", "-ffreestanding", "-shared", "-nostdlib", "-Wl,--entry=f0", "-Wl,--export-all-symbols")
-    run([*command, *flags, "unit.c", "-o", "unit.dll"], tmp_path)
-    memory = images.load(tmp_path / "unit.dll")
-    for name, each in functions.items():
-        outcome = images.run(memory, each, name)
-        assert outcome.status in ("passed", "not run"), f"{each.name} {each.target.name}: {outcome.reason}"
 
 
 def test_gcc_on_windows_never_chooses_what_its_stack_does_not_bear(tmp_path: Path) -> None:
@@ -276,3 +189,88 @@ def test_without_the_fallback_there_is_no_choice() -> None:
     assert "setwise_kogge_stone_attacks_queen_avx2(" in text
     assert "setwise_sets" not in text
     assert "setwise_kogge_stone_attacks_queen(" not in text
+
+
+# What MSVC's own <intrin.h> has, as far as the header asks for it.
+INTRIN = """\
+#include <immintrin.h>
+static inline void __cpuidex(int words[4], int leaf, int subleaf) {
+    __asm__ volatile("cpuid" : "=a"(words[0]), "=b"(words[1]), "=c"(words[2]), "=d"(words[3])
+                     : "a"(leaf), "c"(subleaf));
+}
+static inline void __cpuid(int words[4], int leaf) { __cpuidex(words, leaf, 0); }
+"""
+# The compiler says of itself what MSVC says. Where MSVC takes all intrinsics anywhere, these compilers must still be
+# told function by function: told of the whole file, they would use AVX-512 in what is for AVX2, or for any processor.
+DISGUISED = """\
+#include <stdio.h>
+#include <immintrin.h>
+#undef __GNUC__
+#undef __clang__
+#undef __x86_64__
+#undef __BMI__
+#undef __BMI2__
+#undef __AVX2__
+#undef __AVX512F__
+#define _MSC_VER 1940
+#define _M_X64 100
+%s
+#include "setwise_inline.h"
+int main(int count, char **given) {
+    (void)given;
+    unsigned long long attacked = setwise_kogge_stone_attacks_queen((unsigned long long)count, ~1ULL); /* 1 */
+    printf("%%llu %%u %%u\\n", attacked, setwise_sets(), SETWISE_ENABLED);
+    return 0;
+}
+"""
+TELLING = "#define SETWISE_TARGET(features)"
+
+
+def header_for_msvc(folder: Path, *, dispatch: bool) -> None:
+    text = header(dispatch=dispatch)
+    assert text.count(f"{TELLING}\n") == 1
+    text = text.replace(f"{TELLING}\n", f"{TELLING} __attribute__((target(features)))\n")
+    (folder / "setwise_inline.h").write_text(text, encoding="ascii")
+
+
+def built(folder: Path, command: list[str], *, told: str = "") -> Path:
+    """The disguised compiler's program. It prints squares, the sets that it may use, those that it was told of."""
+    (folder / "intrin.h").write_text(INTRIN, encoding="ascii")
+    (folder / "use.c").write_text(DISGUISED % told, encoding="ascii")
+    run([*command, "-Wall", "-Wextra", "-Werror", "-I.", "use.c", "-o", "use"], folder)
+    return folder / "use"
+
+
+def numbers(printed: str) -> list[int]:
+    return [int(word) for word in printed.split()]
+
+
+@runs
+@pytest.mark.parametrize("command", ["gcc -std=c11 -O0", "g++ -xc++ -std=c++17 -O0", "clang-19 -std=c11 -O2"])
+def test_the_branches_for_msvc_choose_when_run(tmp_path: Path, command: str) -> None:
+    program, *flags = command.split()
+    header_for_msvc(tmp_path, dispatch=True)
+    made = built(tmp_path, [require_tool(program), *flags])
+    for processor, sets in (("Nehalem", 1), ("Haswell", 1 | BITS["bmi2"] | BITS["avx2"])):
+        assert numbers(under_qemu(processor, made)) == [ATTACKED, sets, 1], processor
+
+
+@runs
+def test_msvc_has_no_word_for_bmi2(tmp_path: Path) -> None:
+    """With /arch:AVX2 it says __AVX2__ alone, and means both."""
+    header_for_msvc(tmp_path, dispatch=False)
+    sets = 1 | BITS["bmi2"] | BITS["avx2"]
+    made = built(tmp_path, [require_tool("gcc"), "-O1"], told="#define __AVX2__ 1")
+    assert numbers(with_features(TARGETS["avx2"].features, made)) == [ATTACKED, sets, sets]
+
+
+@pytest.mark.parametrize("dispatch", [False, True], ids=["compiled", "run"])
+def test_clang_compiles_it_as_it_does_on_windows(tmp_path: Path, dispatch: bool) -> None:
+    """Clang for MSVC's ABI, with every operation and region that source has."""
+    order = Order(tuple(sample().values()), facts_of, "a test", dispatch=dispatch)
+    (tmp_path / "setwise_inline.h").write_text(c.header(order), encoding="ascii")
+    (tmp_path / "use.c").write_text('#include "setwise_inline.h"\n', encoding="ascii")
+    command = [require_tool("clang-19"), "--target=x86_64-pc-windows-msvc", "-ffreestanding", "-fms-compatibility"]
+    for language in (("-std=c11",), ("-xc++", "-std=c++17")):
+        run([*command, *language, "-Wall", "-Wextra", "-Werror", "-O1", "-c", "use.c", "-o", "use.obj"], tmp_path)
+        assert (tmp_path / "use.obj").read_bytes()[:2] == b"\x64\x86"

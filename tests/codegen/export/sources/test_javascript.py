@@ -45,8 +45,7 @@ def order(kernels: Sequence[Kernel]) -> Order:
 
 
 def assert_right_under_node(kernels: Sequence[Kernel], folder: Path, number: int) -> None:
-    (name, content), *_ = javascript.files(order(kernels)).items()
-    (folder / name).write_bytes(content)
+    (folder / "setwise.mjs").write_text(javascript.module(order(kernels)))
     (folder / "program.mjs").write_text(PROGRAM)
     asked, expected = [], []
     for choice in choices(kernels):
@@ -76,4 +75,4 @@ def test_every_routine(tmp_path: Path) -> None:
 
 def test_vectors_are_refused() -> None:
     with pytest.raises(ValueError, match="JavaScript has no instruction sets: use --isa x86-64"):
-        javascript.files(order([kernel("sliders.union", "avx2")]))
+        javascript.module(order([kernel("sliders.union", "avx2")]))

@@ -9,7 +9,7 @@ import pytest
 
 from setwise.analysis.exports.facts import facts_of
 from setwise.codegen.export.order import Order
-from setwise.codegen.export.sources import c_header, rust_module
+from setwise.codegen.export.sources import c, rust
 from setwise.codegen.export.sources.rust import ALLOWED
 from setwise.codegen.targets import TARGETS
 from tests.codegen.export.exports import kernel
@@ -31,7 +31,7 @@ def order() -> Order:
 @pytest.mark.slow
 @pytest.mark.parametrize("language", ["-xc -std=c11", "-xc++ -std=c++17"])
 def test_clang_tidy_finds_nothing(tmp_path: Path, order: Order, language: str) -> None:
-    (tmp_path / "setwise_inline.h").write_text(c_header.header(order), encoding="ascii")
+    (tmp_path / "setwise_inline.h").write_text(c.header(order), encoding="ascii")
     assert said(tmp_path, require_tool("clang-tidy-19"), "--quiet", "setwise_inline.h", "--", *language.split()) == []
 
 
@@ -39,7 +39,7 @@ def test_clang_tidy_finds_nothing(tmp_path: Path, order: Order, language: str) -
 def test_clippy_finds_nothing(tmp_path: Path, order: Order) -> None:
     """It is told to pass over many parameters, which a board has, and over nothing else."""
     assert "clippy::all" not in ALLOWED
-    (tmp_path / "setwise.rs").write_text(rust_module.module(order), encoding="ascii")
+    (tmp_path / "setwise.rs").write_text(rust.module(order), encoding="ascii")
     flags = ("--edition=2021", "--crate-type=lib", "--emit=metadata", "-Wclippy::all")
     assert said(tmp_path, require_tool("clippy-driver"), *flags, "setwise.rs") == []
 

@@ -19,7 +19,7 @@ import pytest
 from setwise.analysis.exports.facts import facts_of
 from setwise.analysis.spec import raywalk
 from setwise.codegen.export.order import Order
-from setwise.codegen.export.sources import c_header, rust_module
+from setwise.codegen.export.sources import c, rust
 from setwise.codegen.export.sources.dispatch import BITS
 from setwise.codegen.machine.processors import BASELINE
 from setwise.codegen.run import cpu
@@ -39,7 +39,14 @@ STRICT = ("-Wall", "-Wextra", "-Werror", "-pedantic")
 PLAIN = ("x86-64", "sse2")
 GENERAL = (*PLAIN, "bmi2")
 FULL = (*GENERAL, "avx2")
-PROCESSORS: Mapping[str, Sequence[str]] = MappingProxyType({"Nehalem": PLAIN, "Haswell": FULL, "max": FULL})
+PROCESSORS: Mapping[str, Sequence[str]] = MappingProxyType(
+    {
+        "Nehalem": PLAIN,
+        "Haswell": FULL,
+        "Haswell,-xsave": GENERAL,  # the system saves no ymm, and there is no xgetbv
+        "max": FULL,
+    }
+)
 """What a program may use there. Qemu has no AVX-512, whatever processor it is."""
 MORE: Mapping[str, Sequence[str]] = MappingProxyType(
     {
@@ -54,7 +61,6 @@ MORE: Mapping[str, Sequence[str]] = MappingProxyType(
         "Haswell,-bmi2": (*PLAIN,),
         "Haswell,-avx2": GENERAL,
         "Haswell,-avx": GENERAL,  # CPUID still says AVX2
-        "Haswell,-xsave": GENERAL,  # the system saves no ymm, and there is no xgetbv
     }
 )
 
@@ -152,7 +158,7 @@ AARCH64_START = "void _start(void); void _start(void) { answer(); call(94, 0, 0,
 
 def c_program(folder: Path, command: Sequence[str], platform: str = HOSTED, entry: str = MAIN) -> Path:
     """The program of the C header, made by this compiler, its flags behind it."""
-    (folder / "setwise_inline.h").write_text(noting(c_header.header(order()), C_HEADS, "ran |= {};"), encoding="ascii")
+    (folder / "setwise_inline.h").write_text(noting(c.header(order()), C_HEADS, "ran |= {};"), encoding="ascii")
     numbers = ", ".join(f"{{{', '.join(f'{word:#x}u' for word in case)}}}" for case in cases())
     source = C % {"platform": platform, "entry": entry, "number": len(cases()), "cases": numbers}
     (folder / "use.c").write_text(source, encoding="ascii")
@@ -192,7 +198,7 @@ fn main() {
 def rust_program(folder: Path, *flags: str) -> Path:
     """The program of the Rust module."""
     note = "crate::RAN.fetch_or({}, core::sync::atomic::Ordering::Relaxed);"
-    text = noting(rust_module.module(order()), RUST_HEADS, note)
+    text = noting(rust.module(order()), RUST_HEADS, note)
     assert text.count("\nfn sets() ") == 1
     (folder / "setwise.rs").write_text(text.replace("\nfn sets() ", "\npub fn sets() "), encoding="ascii")
     numbers = ", ".join(f"({', '.join(f'{word:#x}' for word in case)})" for case in cases())

@@ -14,14 +14,11 @@ from setwise.analysis.code.decode import decode, features
 from setwise.analysis.code.objects import load
 from setwise.analysis.exports.facts import facts_of
 from setwise.codegen.export.order import Order
-from setwise.codegen.export.sources import rust_module, zig_module
-from setwise.codegen.export.sources.dispatch import BITS, requirement
+from setwise.codegen.export.sources import rust, zig
 from setwise.codegen.run import cpu
-from setwise.codegen.run.cpu import FEATURES
 from setwise.codegen.run.executable import runnable
-from setwise.codegen.targets import TARGETS
 from tests.codegen.export.exports import kernel
-from tests.codegen.export.sources.exported import run
+from tests.codegen.export.sources.exported import cpuid_cases, run
 from tests.conftest import require_module, require_rust
 
 runs = pytest.mark.skipif(not runnable(), reason="not run: this processor is not x86-64")
@@ -55,8 +52,8 @@ fn main() {
 RUST_PRINTS = f"{ATTACKED} true {0x8040201008040200} [{0x1010101010101FE}, {0x8040201008040200}]\n"
 
 
-def rust(folder: Path, source: str, *flags: str, dispatch: bool = False) -> Path:
-    text = rust_module.module(order(dispatch=dispatch))
+def rust_program(folder: Path, source: str, *flags: str, dispatch: bool = False) -> Path:
+    text = rust.module(order(dispatch=dispatch))
     (folder / "setwise.rs").write_text(text, encoding="ascii")
     (folder / "use.rs").write_text(source, encoding="ascii")
     edition = () if any("--edition" in flag for flag in flags) else ("--edition=2021",)
@@ -68,14 +65,14 @@ def rust(folder: Path, source: str, *flags: str, dispatch: bool = False) -> Path
 @pytest.mark.parametrize("edition", ["2018", "2021", "2024"])
 @pytest.mark.parametrize("how", ["compiled", "run"])
 def test_rust_chooses(tmp_path: Path, edition: str, how: str) -> None:
-    program = rust(tmp_path, RUST, f"--edition={edition}", "-O", dispatch=how == "run")
+    program = rust_program(tmp_path, RUST, f"--edition={edition}", "-O", dispatch=how == "run")
     assert run([str(program)], tmp_path) == RUST_PRINTS
 
 
 def test_rust_without_its_standard_library(tmp_path: Path) -> None:
     source = "#![no_std]\npub mod setwise;\n"
     for dispatch in (False, True):
-        rust(tmp_path, source, "--edition=2021", "--crate-type=lib", "--emit=metadata", dispatch=dispatch)
+        rust_program(tmp_path, source, "--edition=2021", "--crate-type=lib", "--emit=metadata", dispatch=dispatch)
 
 
 @runs
@@ -85,7 +82,7 @@ def test_what_is_safe_in_rust_refuses_what_is_not(tmp_path: Path) -> None:
         "setwise::kogge_stone_attacks_nort_batch(&[1, 2], &[0, 0], &mut [0])",
         "setwise::kogge_stone_attacks_nort_batch(&[1, 2], &[0], &mut [0, 0])",
     ):
-        program = rust(tmp_path, f"mod setwise;\nfn main() {{\n    {call};\n}}\n", "-O")
+        program = rust_program(tmp_path, f"mod setwise;\nfn main() {{\n    {call};\n}}\n", "-O")
         done = subprocess.run([str(program)], capture_output=True, text=True)
         assert done.returncode == 101, call
         assert "assertion failed" in done.stderr
@@ -93,19 +90,8 @@ def test_what_is_safe_in_rust_refuses_what_is_not(tmp_path: Path) -> None:
 
 @runs
 def test_every_bit_that_a_set_needs_is_asked_for_in_rust(tmp_path: Path) -> None:
-    """The function that reads CPUID's answers, on all that is there and on all but one bit each."""
-    full, cases = (1 << 32) - 1, []
-    for feature, (leaf, register, bit, _) in FEATURES.items():
-        leaves = {1: [full] * 4, 7: [full] * 4}
-        leaves[leaf][register] ^= 1 << bit
-        lost = sum(BITS[isa] for isa in SETS if feature in TARGETS[isa].features)
-        cases.append((leaves[1], leaves[7], full, 31 - lost))
-    for bit in range(8):
-        lost = sum(BITS[isa] for isa in SETS if requirement(TARGETS[isa]).state >> bit & 1)
-        cases.append(([full] * 4, [full] * 4, full ^ 1 << bit, 31 - lost))
-    cases.append(([0] * 4, [0] * 4, 0, 1 | BITS["sse2"]))
-    lines = [f"    assert_eq!(setwise::sets_of({one}, {seven}, {state}), {sets});" for one, seven, state, sets in cases]
-    program = rust(tmp_path, "\n".join(("mod setwise;", "fn main() {", *lines, "}")), "-O", dispatch=True)
+    lines = [f"    assert_eq!(setwise::sets_of({a}, {b}, {state}), {sets});" for a, b, state, sets in cpuid_cases(SETS)]
+    program = rust_program(tmp_path, "\n".join(("mod setwise;", "fn main() {", *lines, "}")), "-O", dispatch=True)
     run([str(program)], tmp_path)
 
 
@@ -127,7 +113,7 @@ export fn pair(rooks: u64, bishops: u64, results: *[2]u64) void {
 @pytest.mark.parametrize("cpu_name", ["x86_64", "native"])
 def test_zig_chooses_for_the_cpu_that_is_built_for(tmp_path: Path, cpu_name: str) -> None:
     require_module("ziglang")
-    (tmp_path / "setwise.zig").write_text(zig_module.module(order()), encoding="ascii")
+    (tmp_path / "setwise.zig").write_text(zig.module(order()), encoding="ascii")
     (tmp_path / "use.zig").write_text(ZIG, encoding="ascii")
     for output, kind in (("use.so", ("build-lib", "-dynamic", "-fno-compiler-rt")), ("use.o", ("build-obj",))):
         command = [sys.executable, "-m", "ziglang", *kind, "-OReleaseFast", f"-mcpu={cpu_name}", "use.zig"]
@@ -147,15 +133,15 @@ def test_zig_chooses_for_the_cpu_that_is_built_for(tmp_path: Path, cpu_name: str
 
 def test_zig_does_not_ask_the_processor() -> None:
     with pytest.raises(ValueError, match="--dispatch is for C and Rust"):
-        zig_module.files(order(dispatch=True))
+        zig.module(order(dispatch=True))
 
 
 def test_a_long_sentence_stays_in_its_comment() -> None:
     one = kernel("leapers.kings", "x86-64")
     long = replace(one, routine=replace(one.routine, summary="squares, " * 40))
     for text in (
-        rust_module.module(replace(order(), kernels=(long,))),
-        zig_module.module(replace(order(), kernels=(long,))),
+        rust.module(replace(order(), kernels=(long,))),
+        zig.module(replace(order(), kernels=(long,))),
     ):
         lines = [line for line in text.splitlines() if "squares, squares" in line]
         assert len(lines) > 2

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -97,22 +95,6 @@ def test_compiled_functions_are_proved(tmp_path: Path, compiler: Compiler, which
     assert counted == unproved.keys(), unproved
     assert all(functions[name].routine.name.endswith((".counts", ".mobility")) for name in counted)
     assert not counted or compiler in LLVM
-
-
-def test_the_command_proves_an_object(tmp_path: Path) -> None:
-    functions = {"union_avx2": kernel("sliders.union", "avx2")}
-    made_object = made(tmp_path, C[0], functions, *FLAGS["gcc"])
-    options = ("--object", str(made_object), "--symbol", "union_avx2", "--spec", "sliders.union")
-    command = [
-        sys.executable,
-        "-c",
-        "import sys; from setwise.analysis.commands.main import main; sys.exit(main())",
-        "prove",
-        *options,
-    ]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "proved" in done.stdout
 
 
 def test_a_spoilt_source_is_refuted(tmp_path: Path) -> None:
