@@ -111,7 +111,7 @@ def object_given(arguments: Namespace) -> bool:
         return False
     if with_spec and (not all(given) or arguments.names or arguments.isa):
         raise ValueError(
-            "a function of an ELF file needs --object FILE --symbol SYM --spec NAME, and --abi unless it is sysv"
+            "a function of a file needs --object FILE --symbol SYM --spec NAME, and takes no other name and no --isa"
         )
     if not all(given):
         raise ValueError("--object FILE and --symbol SYM go together, and without names")

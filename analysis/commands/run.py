@@ -66,7 +66,7 @@ def _run_here(kernel: Kernel, words: Sequence[int]) -> tuple[int, ...]:
     try:
         function = Function(kernel)
     except NotRunnable as error:
-        raise CannotRunHere(f"{error}; --on runs it in Bochs") from None
+        raise CannotRunHere(f"{error}; --on P runs it in Bochs, on an emulated processor such as tiger-lake") from None
     result = function(*words)
     return result if isinstance(result, tuple) else (result,)
 

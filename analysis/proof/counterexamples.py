@@ -81,7 +81,7 @@ def counterexample(
     if case.lanes:
         wanted = task.expected([lanes[min(lane, len(lanes) - 1)] for _, lanes in inputs])
         if wanted != tuple(model(word, 64) for word in expected):
-            raise Disagreement(f"the specification over integers differs from that over bit-vectors: {inputs}")
+            raise Disagreement(f"the specification gives other results for integers than for bit-vectors: {inputs}")
         got = () if state is None else tuple(_number(model, result) for result in results(task, case, state, lane))
     alias = case.alias[0] if case.alias else None
     return Counterexample(what, inputs, lane, wanted, got, registers, alias=alias, runs=state is not None)

@@ -57,7 +57,7 @@ class Loops:
     def _enter(self, path: Path) -> Ways:
         head = path.offset
         if head in path.inside:
-            raise GapError("re-enters a loop from another one")
+            raise GapError(f"enters the loop at {head:#x} again from another loop, which is not followed")
         once = path.fork(head, 1)
         once.inside |= {head}
         backs, rest = self._round(once)

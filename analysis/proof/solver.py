@@ -68,7 +68,7 @@ class Solver:
             raise LimitError("the time limit was reached")
         self._checks += 1
         if self._checks % _CHECKS == 0 and _memory() > self._most:
-            raise LimitError(f"it takes more than {_MOST_MEMORY // _MEGABYTE} MB of memory")
+            raise LimitError(f"the proof takes more than {_MOST_MEMORY // _MEGABYTE} MB of memory")
 
     def possible(self, conditions: Iterable[Bits], sums: bool = False, about: str = ALL_HOLD) -> bool:
         """Return whether some assignment of the unknowns satisfies all one-bit conditions.

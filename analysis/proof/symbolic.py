@@ -107,7 +107,7 @@ class CodeMap:
                 last = error
                 continue
             if self.image.is_set(offset, offset + length):
-                raise GapError(f"executes bytes at offset {offset:#x} that a linker sets")
+                raise GapError(f"jumps to bytes at offset {offset:#x} that a linker sets: give the linked program")
             operands = tuple(
                 replace(operand, target=operand.target + offset)
                 if isinstance(operand, Mem) and operand.target is not None
@@ -309,7 +309,7 @@ class Explorer:
         found: list[tuple[int, Bits]] = []
         while (model := self.model(path, *(self.domain.not_(one, 1) for _, one in found))) is not None:
             if len(found) == _CHOICES:
-                raise GapError(f"has more than {_CHOICES} successors at offset {path.offset:#x}")
+                raise GapError(f"uses an address with more than {_CHOICES} possible values at offset {path.offset:#x}")
             value = model(index, 64)
             found.append((value, self.domain.eq(index, value, 64)))
         return found

@@ -198,7 +198,7 @@ class Execution:
     def address(self, memory: Mem) -> Bits:
         """Return the address of a memory operand."""
         if memory.segment:
-            raise self.unknown(f"segment {memory.segment}")
+            raise self.unknown(f"an address in the segment {memory.segment}")
         if memory.target is not None and self.instruction.offset in self.state.targets:
             return self.state.targets[self.instruction.offset]
         if memory.target is not None:
@@ -208,7 +208,7 @@ class Execution:
             if register is None:
                 continue
             if register.file != "general" or register.bits != 64:
-                raise self.unknown(f"an address in {register.name}")
+                raise self.unknown(f"an address in {register.name}, not in 64-bit general registers")
             scaled = self.domain.shl(self.register(register.full), scale.bit_length() - 1, 64)
             total = self.domain.add(total, scaled, 64)
         return total

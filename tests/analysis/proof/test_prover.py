@@ -137,7 +137,7 @@ WRONG = {
     "flags that nobody set": ("jb 1f;" + DUMB7 + "; 1: ret", "attacks is wrong"),
     "a jump out": ("jmp .+0x1000", "leaves its code"),
     "a jump to a board": ("jmp rdx", "returns to an address that is not its caller's"),
-    "a lost stack": ("mov r8,rsp; mov rsp,rdx; mov rsp,r8;" + DUMB7, "loses the stack pointer"),
+    "a lost stack": ("mov r8,rsp; mov rsp,rdx; mov rsp,r8;" + DUMB7, "moves rsp outside the stack"),
     "an unaligned load": ("movdqa xmm0,[rsp-16];" + DUMB7, "needs an address that is a multiple of 16"),
     "no end": ("1: jmp 1b", "never returns"),
     "no end for some": ("1: test rdx,rdx; jne 1b;" + DUMB7, "never returns"),
