@@ -120,13 +120,13 @@ def object_given(arguments: Namespace) -> bool:
     return True
 
 
-def add_on(parser: ArgumentParser) -> None:
-    """Add --on."""
+def add_on(parser: ArgumentParser, default: str = "") -> None:
+    """Add --on; `default` adds to the help's words on its default."""
     parser.add_argument(
         "--on",
         metavar="P",
         help="emulate this processor in Bochs: nehalem, haswell, zen, skylake-server, ice-lake, tiger-lake "
-        "(default: run natively, and emulate missing instruction sets)",
+        f"(default: run natively{default})",
     )
 
 

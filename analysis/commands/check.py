@@ -45,7 +45,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_variant(parser)
     add_only_abi(parser)
     add_object(parser, remark="; it runs in Bochs only", spec=True)
-    add_on(parser)
+    add_on(parser, ", and emulate missing instruction sets")
     parser.add_argument(
         "--quick",
         action="store_true",

@@ -32,12 +32,12 @@ def add_variant(parser: ArgumentParser) -> None:
     )
 
 
-def add_cpu(parser: ArgumentParser) -> None:
+def add_cpu(parser: ArgumentParser, default: str = "none in particular") -> None:
     """Add --cpu, the processor that --for optimizes for."""
     parser.add_argument(
         "--cpu",
         metavar="C",
-        help=f"the processor: {', '.join(on.name for on in PROCESSORS)} or native (default: none in particular)",
+        help=f"the processor: {', '.join(on.name for on in PROCESSORS)} or native (default: {default})",
     )
 
 
