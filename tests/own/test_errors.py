@@ -13,6 +13,7 @@ import setwise
 from setwise import Board
 from setwise.analysis.commands.main import main
 from setwise.codegen.own.user_files import routines_named
+from tests.conftest import require_module
 
 Capture = pytest.CaptureFixture[str]
 HEAD = """\
@@ -217,3 +218,20 @@ def test_a_file_that_does_not_run_is_no_module(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="OSError"):
         routines_named(str(file))
     assert str(file) not in sys.modules
+
+
+@pytest.mark.parametrize("command", [("prove",), ("check", "--quick")])
+def test_a_routine_that_is_not_made_is_named(command: tuple[str, ...], mine: Path, capsys: Capture) -> None:
+    require_module("bitwuzla")
+    leak = "kept = []\n    (y,) = setwise.repeat(3, lambda y: (kept.append(y << 1) or y << 2,), x)\n    return kept[0]"
+    mine.write_text(
+        f"{HEAD}def fine(x: Board) -> Board:\n    return x << 1\nfine.specification(fine)\n"
+        f"@setwise.routine\ndef leak(x: Board) -> Board:\n    {leak}\nleak.specification(fine)\n"
+    )
+    assert main((*command, "mine.py:fine", "--isa", "bmi2", "--abi", "sysv")) == 0
+    assert capsys.readouterr().err == ""
+    assert main((*command, "mine.py", "--isa", "bmi2")) == 1
+    written = capsys.readouterr()
+    assert written.err.startswith("not made: mine.py:leak for bmi2: ")
+    assert written.err.count("\n") == 1
+    assert "mine.py:fine" in written.out
