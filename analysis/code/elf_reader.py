@@ -232,7 +232,7 @@ class Elf:
             if one.type == _LOAD and one.address <= address and address + size <= one.address + one.size:
                 start = one.offset + address - one.address
                 return self.content[start : start + size], one.flags
-        raise ElfError(f"refers to address {address:#x}, which no segment of the file loads")
+        raise ElfError(f"damaged: refers to address {address:#x}, which no segment of the file loads")
 
     def bytes_of(self, section: ElfSection) -> bytes:
         """Return the content of a section in the file."""

@@ -424,7 +424,7 @@ class Extraction:
 
     def _set(self, content: bytearray, at: int, value: int) -> None:
         if not -(1 << 31) <= value < 1 << 31:
-            raise ElfError("needs a displacement of more than 2 GiB")
+            raise ElfError("needs an address that is more than 2 GiB away")
         content[at : at + 4] = value.to_bytes(4, "little", signed=True)
 
 
@@ -449,7 +449,7 @@ def _displacement(instruction: Decoded) -> int:
         memory = probed.memory
         if memory is not None and memory.target == signed(int.from_bytes(_PROBE, "little"), 32) + instruction.length:
             return at
-    raise ElfError(f"has no displacement in '{instruction.text()}'")
+    raise ElfError(f"has no displacement in '{instruction.text()}' to relocate")
 
 
 def _first(content: bytes) -> Decoded:

@@ -84,7 +84,7 @@ class Loops:
             if isinstance(found, list):
                 self.used = "the first a boards are done and right, and a rises to n"
                 return found
-        raise GapError(f"the loop at {head:#x}: {found or 'no fixed point of the changed state is found'}")
+        raise GapError(f"the loop at {head:#x}: {found or 'no invariant of the values that it changes is found'}")
 
     def _keeps(self, path: Path, changes: _Changes, invariant: Invariant, held: set[int]) -> Ways | str | None:
         """Return the paths that leave the loop if the invariant with the guesses `held` is inductive, else the reason.

@@ -25,7 +25,7 @@ class Caller:
         """
         inputs = [argument for argument in self.task.arguments if argument.kind != RESULTS]
         if len(words) != len(inputs):
-            raise ValueError(f"{len(words)} words for {len(inputs)} parameters")
+            raise ValueError(f"{len(words)} words for {len(inputs)} parameters: give one for each")
         values: Mapping[str, int] = dict(zip((argument.name for argument in inputs), words, strict=True))
         registers: dict[str, Start] = {}
         stack: dict[int, int | str] = {}

@@ -160,7 +160,7 @@ class Interpreter:
     def step(self) -> Step:
         """Execute the next instruction."""
         if self.offset is None:
-            raise StepError("the code has returned")
+            raise StepError("the code has returned: make a new interpreter to run it again")
         instruction = self.instruction(self.offset)
         goto = execute(instruction, self.state)
         if goto is None or goto.condition == 0:

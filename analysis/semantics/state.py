@@ -134,7 +134,7 @@ class Execution:
         """Return the width of a register or memory operand in bits."""
         found = self.instruction.operands[operand]
         if isinstance(found, Imm):
-            raise self.unknown("an immediate has no width")
+            raise self.unknown("an immediate in place of a register or memory")
         return found.bits
 
     def immediate(self, operand: int = -1) -> int:
@@ -165,13 +165,13 @@ class Execution:
     def read(self, register: Reg, width: int | None = None) -> Bits:
         """Return a general or mask register, or its lowest bits."""
         if register.file not in ("general", "mask"):
-            raise self.unknown(f"register {register.name}")
+            raise self.unknown(f"the register {register.name} is not followed")
         return self.domain.extract(self.register(register.full), register.low, width or register.bits, 64)
 
     def write(self, register: Reg, value: Bits) -> None:
         """Write a general or mask register: 32 bits clear the upper half, fewer bits keep the rest."""
         if register.file not in ("general", "mask"):
-            raise self.unknown(f"register {register.name}")
+            raise self.unknown(f"the register {register.name} is not followed")
         if register.bits == 32:
             value = self.domain.concat(0, value, 32, 32)
         elif register.bits < 32:

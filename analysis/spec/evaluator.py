@@ -219,7 +219,7 @@ class _Evaluator:
 
 
 def _undecidable(_: WordLike) -> bool:
-    raise EvaluationError("its loop ends at a time that depends on the input: use repeat, or for in Python")
+    raise EvaluationError("how often its loop runs depends on the input: use repeat, or Python's for")
 
 
 def _needs(value: Value) -> tuple[Value, ...]:

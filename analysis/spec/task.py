@@ -139,7 +139,7 @@ def conditions(task: Task, domain: Domain, words: Sequence[Bits]) -> Iterator[tu
                 for slider in sliders:
                     yield requirement, domain.eq(domain.and_(slider, outside, 64), 0, 64)
         elif not _is_bound(task, requirement):
-            raise TaskError(f"unknown requirement '{requirement}'")
+            raise TaskError(f"unknown requirement '{requirement}': write it as a function")
 
 
 def specified(task: Task, domain: Domain, words: Sequence[Bits]) -> list[Bits]:

@@ -46,7 +46,7 @@ def _bound(bound: int) -> int:
 
 def _condition_on(kind: Literal["nonzero", "below", "at-least"], value: Value, bound: int = 0) -> Condition:
     if value.lanes != 1:
-        raise ValueError(f"a condition tests one lane, not {value.lanes}: unite the lanes first")
+        raise ValueError(f"a condition tests one lane, not {value.lanes}: unite the lanes first, by layout.union")
     return Condition(kind, value, bound)
 
 
@@ -76,10 +76,10 @@ def _traced(body: Body, carried: tuple[Value, ...]) -> tuple[tuple[Value, ...], 
     writes = tuple(value for value in values if value.op in WRITES)
     nexts = tuple(value for value in values if value.op not in WRITES)
     if len(nexts) != len(carried):
-        raise ValueError(f"return as many values as the function takes: {len(carried)}, not {len(nexts)}")
+        raise ValueError(f"return {len(carried)} values from this loop, when or switch, not {len(nexts)}")
     for before, after in zip(carried, nexts, strict=True):
         if before.lanes != after.lanes:
-            raise ValueError(f"return as many lanes as the function takes: {before.lanes}, not {after.lanes}")
+            raise ValueError(f"return {before.lanes} lanes from this loop, when or switch, not {after.lanes}")
     return nexts, writes
 
 

@@ -59,7 +59,7 @@ class Executable:
     def address(self, offset: int = 0) -> int:
         """Return the address of the byte at `offset`. Raises ValueError if the memory is freed."""
         if not self._free.alive:
-            raise ValueError("the executable is closed")
+            raise ValueError("the executable is closed: make a new one")
         return self._address + offset
 
     def function(self, result: Any, arguments: Sequence[Any] = (), offset: int = 0) -> Callable[..., Any]:
