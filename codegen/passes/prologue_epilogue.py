@@ -151,7 +151,7 @@ def prologue_epilogue_pass(state: State) -> State:
     frame = _aligned(Frame(state.allocated.saved, state.spilled.slots), state.allocated.items, state.convention)
     if frame.size > PAGE:
         raise Refused(
-            f"{state.routine.name} needs {frame.size:,} bytes of stack, and a routine may use {PAGE:,}: "
+            f"{state.routine.name} needs {frame.size:,} bytes of stack, and a routine takes {PAGE:,} at most: "
             "keep fewer values at once, or take fewer lanes"
         )
     items = add_frame(state.allocated.items, frame, "avx" in state.target.features, wide_result)
