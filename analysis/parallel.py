@@ -96,7 +96,7 @@ def in_processes(
             running = {workers.submit(_all_of, work, group): group for group in groups}
             yield from chain.from_iterable(unrefused(results, as_completed(running)))
     except BrokenProcessPool:
-        raise CannotRunHere("a kernel crashed the process that judged it: try the kernels one by one") from None
+        raise CannotRunHere("a kernel crashed its worker process: try the kernels one by one") from None
 
 
 def _all_of(work: Work[T], requests: Sequence[Request]) -> list[T]:

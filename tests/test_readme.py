@@ -19,6 +19,7 @@ import pytest
 from setwise.analysis.code.binary import binary_of
 from setwise.analysis.code.count import count
 from setwise.analysis.report.report_files import read
+from setwise.codegen.board import DIRECTIONS
 from setwise.codegen.catalogue import find
 from setwise.codegen.lower import lower
 from tests.conftest import require_tool
@@ -254,3 +255,15 @@ def test_tests_that_a_page_names_are_there(page: Path) -> None:
     named = re.findall(r"\b(tests/[\w/]+\.py)(?:::(\w+))?", page.read_text("utf-8"))
     sources = {file: (ROOT / file).read_text("utf-8") for file, _ in named}
     assert [f"{file}::{test}" for file, test in named if test and f"\ndef {test}(" not in sources[file]] == []
+
+
+def test_the_directions_of_other_numberings() -> None:
+    """The engine authors' table: a routine's step changes numbers as the reader's step does."""
+    page = (ROOT / "docs" / "engine-authors.md").read_text("utf-8")
+    rows = re.findall(r"^\| (\w\d), (\w\d), (\w\d) \| (\w+) \| (\w+) \| (\w+) \|$", page, re.MULTILINE)
+    assert len(rows) == 5
+    for *squares, nort, east, noea in rows:
+        zero, one, eight = (complex("abcdefgh".index(file), int(rank)) for file, rank in squares)
+        for name, step in ((nort, 1j), (east, 1), (noea, 1 + 1j)):
+            to = DIRECTIONS[name]
+            assert to.file_step * (one - zero) + to.rank_step * (eight - zero) == step, (squares, name)

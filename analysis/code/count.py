@@ -116,7 +116,7 @@ def classify(instruction: Decoded) -> Class:
         return _class_of_lanes(instruction)
     if _OPERATION.fullmatch(name):
         return "operation"
-    raise UnclassifiedError(f"cannot classify '{instruction.text()}' at offset {instruction.offset:#x}")
+    raise UnclassifiedError(f"no class to count '{instruction.text()}' at offset {instruction.offset:#x}")
 
 
 def _is_stack_adjustment(instruction: Decoded) -> bool:

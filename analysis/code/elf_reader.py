@@ -161,7 +161,7 @@ def read(path: str | Path) -> Elf:
     except (NotRegularError, IsADirectoryError):
         raise ElfError("not a regular file: give an object, program or shared library of Linux") from None
     if len(content) > _LARGEST:
-        raise ElfError(f"larger than {_LARGEST >> 20} MiB")
+        raise ElfError(f"larger than {_LARGEST >> 20} MiB: give the object file of the function")
     return Elf(content)
 
 
@@ -177,9 +177,9 @@ class Elf:
         kind, machine, version, *_ = self._header
         if content[4:6] != b"\2\1" or machine != 62:
             made_for = _MACHINES.get(machine, "another machine")
-            raise ElfError(f"made for {made_for}, not for x86-64")
+            raise ElfError(f"made for {made_for}, not for x86-64: compile it for x86-64")
         if version != 1 or kind not in _TYPES:
-            raise ElfError("neither an object nor a program nor a shared library")
+            raise ElfError("neither an object nor a program nor a shared library: give one of these")
         self.linked = kind != _TYPES[0]
         self.sections = self._sections()
 
@@ -197,7 +197,7 @@ class Elf:
                 self._part(one.offset, one.size, "a segment")
                 outside = one.memory < one.size or one.address + one.memory >= 1 << 63
                 if outside or one.address // PAGE * PAGE < end or (one.address - one.offset) % PAGE:
-                    raise ElfError("damaged: its segments overlap in memory")
+                    raise ElfError("damaged: its segments overlap in memory, or are not aligned to pages")
                 end = -(-(one.address + one.memory) // PAGE) * PAGE
         return found
 
@@ -230,7 +230,7 @@ class Elf:
             if one.type == _LOAD and one.address <= address and address + size <= one.address + one.size:
                 start = one.offset + address - one.address
                 return self.content[start : start + size], one.flags
-        raise ElfError(f"refers to address {address:#x}, which no segment of the file loads")
+        raise ElfError(f"damaged: refers to address {address:#x}, which no segment of the file loads")
 
     def bytes_of(self, section: ElfSection) -> bytes:
         """Return the content of a section in the file."""
@@ -289,7 +289,7 @@ class Elf:
         if section.entry_size != size or section.size % size:
             raise ElfError(f"damaged: {section.name} has entries of {section.entry_size} bytes, not of {size}")
         if section.size > size * _MOST:
-            raise ElfError(f"has more than {_MOST:,} entries in {section.name}")
+            raise ElfError(f"has more than {_MOST:,} entries in {section.name}: give an object with fewer functions")
         return self.bytes_of(section)
 
     def _part(self, start: int, size: int, what: str) -> bytes:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from setwise.analysis.code.decode import Binary, Decoded, decode, displacement
+from setwise.analysis.code.decode import Binary, Decoded, decode, decode_from, displacement
 from setwise.analysis.code.elf_reader import (
     ALLOC,
     EXECINSTR,
@@ -39,6 +39,9 @@ _LONGEST = 1 << 16  # bytes of a function
 _FARTHEST = 1 << 26  # bytes of constants, and of the gaps between them
 _MOST_SECTIONS = 1000  # of a linked file
 _RELATIVE = frozenset({"PC32", "PLT32"})
+_ABSOLUTE = frozenset({"32", "32S", "64"})
+_ALONE = "only self-contained functions can be analyzed"
+_LINKED = "give the linked program"
 # Sections that default linker scripts copy unchanged; other names that begin with a dot have rules of their own.
 _CONSTANTS = re.compile(r"\.l?rodata(\..*)?$|[^.]")
 
@@ -104,14 +107,14 @@ class Extraction:
         section, start = self.section, self.function.offset
         self._check_code(section)
         if not 0 <= start < section.size:
-            raise ElfError("has no code: its offset is outside its section")
+            raise ElfError("has no code: its offset is outside its section, so the file is damaged")
         size = self.function.symbol.size or min(section.size, self._next()) - start
         if start + size > section.size:
-            raise ElfError("extends beyond the end of its section")
+            raise ElfError("extends beyond the end of its section: the file is damaged")
         if self.elf.linked:
             content, flags = self.elf.loaded(section.address + start, min(size, _LONGEST + 1))
             if not flags & EXECUTABLE or flags & WRITABLE:
-                raise ElfError("is not loaded as read-only executable code")
+                raise ElfError("is in a segment that is writable or not executable: link it as read-only code")
             if self.elf.relocates_text:
                 raise ElfError(
                     "needs load-time relocations of its code (text relocations): compile the file with -fPIC"
@@ -120,7 +123,7 @@ class Extraction:
             content = self.elf.bytes_of(section)[start : start + min(size, _LONGEST + 1)]
         self.text[:] = content if self.function.symbol.size else content[: self._extent(content)]
         if len(self.text) > _LONGEST:
-            raise ElfError(f"has more than {_LONGEST:,} bytes of code")
+            raise ElfError(f"has more than {_LONGEST:,} bytes of code, which is the most that setwise reads")
         self._piece("code", section, self.origin, 0, len(self.text))
         if self.elf.linked:
             self._check_branches()
@@ -142,7 +145,7 @@ class Extraction:
         """
         wanted = {}
         if len(self.elf.sections) > _MOST_SECTIONS:
-            raise ElfError(f"is in a linked file with more than {_MOST_SECTIONS:,} sections")
+            raise ElfError(f"is in a linked file with more than {_MOST_SECTIONS:,} sections: give the object file")
         for instruction in decode(bytes(self.text)):
             memory = instruction.memory
             if memory is None or memory.target is None or 0 <= memory.target < len(self.text):
@@ -150,20 +153,18 @@ class Extraction:
             section = self._section_at(start + memory.target)
             self._check_constant(section, f"{start + memory.target:#x}")
             if section.address < start + len(self.text):
-                raise ElfError(
-                    f"reads {section.name}, which precedes the code: only constants behind the code can be extracted"
-                )
+                raise ElfError(f"reads {section.name}, which precedes the code: give the object file")
             wanted[section.address] = section
         if not wanted:
             return self._made(0)
         first, end = min(wanted), max(section.address + section.size for section in wanted.values())
         if end - start > _FARTHEST:
-            raise ElfError(f"reads constants more than {_FARTHEST >> 20} MiB away")
+            raise ElfError(f"reads constants more than {_FARTHEST >> 20} MiB away: give the object file")
         self.data[:] = bytes(end - first)
         for address, section in sorted(wanted.items()):
             content, flags = self.elf.loaded(address, section.size)
             if not flags & READABLE or flags & WRITABLE:
-                raise ElfError(f"reads {section.name}, which is not loaded as read-only data")
+                raise ElfError(f"reads {section.name}, which is not loaded as read-only data: make it const")
             self.data[address - first : address - first + section.size] = content
             place = address - start
             self._piece("code", self.section, place + self.origin, place, place + section.size)
@@ -173,23 +174,23 @@ class Extraction:
         for section in self.elf.sections:
             if section.flags & ALLOC and 0 <= address - section.address < section.size:
                 return section
-        raise ElfError(f"reads {address:#x}, which is in no section")
+        raise ElfError(f"reads {address:#x}, which is in no section of the file")
 
     def _check_code(self, section: ElfSection) -> None:
         if section.type != PROGBITS or section.flags & ~GROUP != ALLOC | EXECINSTR:
-            raise ElfError(f"is in {section.name}, which is not an ordinary code section")
+            raise ElfError(f"is in {section.name}, which is not a section of read-only code: put it into .text")
 
     def _check_constant(self, section: ElfSection, name: str) -> None:
         if section.flags & EXECINSTR:
             cold = "compile with -fno-reorder-blocks-and-partition to keep cold code inside the function"
-            hint = cold if section.name == ".text.unlikely" else "only self-contained functions can be judged"
+            hint = cold if section.name == ".text.unlikely" else _ALONE
             raise ElfError(f"calls or reads '{name}', which is outside the function: {hint}")
         if section.flags & WRITE or section.type == NOBITS:
-            raise ElfError(f"uses '{name}' in {section.name}, which is not constant")
+            raise ElfError(f"uses '{name}' in {section.name}, which is not constant: make it const")
         plain = section.type == PROGBITS and section.flags & ~(MERGE | STRINGS) == ALLOC
         plain = plain and section.number not in self.elf.grouped
         if not plain or not (self.elf.linked or _CONSTANTS.match(section.name)):
-            raise ElfError(f"uses '{name}' in {section.name}, whose contents a linker may change")
+            raise ElfError(f"uses '{name}' in {section.name}, whose contents a linker may change: {_LINKED}")
 
     def _next(self) -> int:
         """Return the offset of the next function in the section."""
@@ -206,7 +207,7 @@ class Extraction:
         The targets of an indirect jump are unknown, so code with one extends to the next function.
         """
         furthest = 0
-        for instruction in instructions(content):
+        for instruction in decode_from(content, 0):
             furthest = max(furthest, instruction.target or 0)
             if instruction.flow == "indirect":
                 break
@@ -230,11 +231,11 @@ class Extraction:
             if table is None or low >= high:
                 continue
             if self.unknown.overlaps(low, high):
-                raise ElfError(f"is relocated twice at offset {at:#x}")
+                raise ElfError(f"has two relocations for its bytes at offset {at:#x}: the file is damaged")
             instruction = at_offset.get(at)
             symbol, name = self._symbol(table, relocation)
             if instruction is None or instruction.end < at + 4:
-                raise ElfError(f"refers to '{name}' at offset {at:#x}, which is not in an operand")
+                raise ElfError(f"relocates '{name}' at offset {at:#x}, outside operands (data in the code?): {_LINKED}")
             relocated.add(instruction.offset)
             self._relocate(instruction, at, relocation, symbol, name)
             self.unknown.add(low, high)
@@ -248,14 +249,15 @@ class Extraction:
         direct = kind in _RELATIVE and (kind == "PC32" or symbol.is_local)
         table = kind in THROUGH_TABLE and _takes_address(instruction) and at + 4 == instruction.end
         if not (direct or (table and relocation.addend == -4)):
-            raise ElfError(
-                f"refers to '{name}' by R_X86_64_{kind}: compile it with -fPIC, which makes addresses relative"
-            )
+            if branches:
+                raise ElfError(f"calls or jumps to '{name}': {_ALONE}")
+            hint = "compile it with -fPIC" if kind in _ABSOLUTE else "only addresses relative to rip are followed"
+            raise ElfError(f"refers to '{name}' by R_X86_64_{kind}: {hint}")
         inside = instruction.length - 4 if branches else displacement(instruction)
         if inside is None:
-            raise ElfError(f"has no displacement in '{instruction.text()}'")
+            raise ElfError(f"has no displacement in '{instruction.text()}' to relocate")
         if at != instruction.offset + inside:
-            raise ElfError(f"refers to '{name}' at offset {at:#x}, which is not a displacement")
+            raise ElfError(f"relocates '{name}' at offset {at:#x}, in an operand that is no address: {_LINKED}")
         if table:
             self.text[at - 2] = 0x8D  # turn the load from the global offset table into lea, as linkers do
         offset = symbol.value + relocation.addend + instruction.end - at
@@ -264,7 +266,9 @@ class Extraction:
         if table and symbol.is_exported:
             # A definition in another file may replace it.
             if symbol.section not in self.places:
-                raise ElfError(f"needs '{name}' of its own section, which another file's definition may replace")
+                raise ElfError(
+                    f"loads the address of '{name}', which another file may define: make it static or hidden"
+                )
             section = self.elf.sections[symbol.section]
             start, end = self._start(section), self._start(section) + section.size
             self.unknown.add(start, end)
@@ -279,11 +283,9 @@ class Extraction:
         own = name_at(self.elf.names(table), symbol.name) if symbol.name else ""
         name = own or (section.name if section is not None else "an unnamed symbol")
         if section is None:
-            raise ElfError(
-                f"needs '{name}', which the file does not define: only self-contained functions can be judged"
-            )
+            raise ElfError(f"needs '{name}', which the file does not define: {_ALONE}")
         if not symbol.is_plain:
-            raise ElfError(f"needs '{name}', which is weak or otherwise replaceable at link time")
+            raise ElfError(f"needs '{name}', which is weak, thread-local or replaceable at link time: make it static")
         return symbol, name
 
     def _place(self, instruction: Decoded, number: int, offset: int, name: str, symbol: Symbol | None = None) -> int:
@@ -299,7 +301,7 @@ class Extraction:
         if not own:
             self._check_constant(section, name)
         if not 0 <= offset <= section.size:
-            raise ElfError(f"points to '{name}' outside {section.name}; its contents are unknown")
+            raise ElfError(f"points to '{name}' outside {section.name}, to unknown contents: {_LINKED}")
         if number not in self.places:
             self._take(section, own)
         if own:
@@ -314,7 +316,7 @@ class Extraction:
         self.places[section.number] = len(self.data)
         content = self.elf.bytes_of(section)
         if len(self.data) + len(content) > _FARTHEST:
-            raise ElfError(f"reads more than {_FARTHEST >> 20} MiB of constants")
+            raise ElfError(f"reads sections with more than {_FARTHEST >> 20} MiB: compile it in a file of its own")
         self.data.extend(content)
         start, end = self._start(section), self._start(section) + len(content)
         if own:
@@ -334,13 +336,11 @@ class Extraction:
         start, size = self._start(section), section.entry_size
         value = -1 if symbol is None or symbol.is_section else symbol.value
         if section.flags & STRINGS or size not in (1, 2, 4, 8, 16, 32, 64) or not 0 <= value < section.size:
-            raise ElfError(
-                f"uses '{name}' in {section.name}, whose constants are merged, in a way that does not identify one"
-            )
+            raise ElfError(f"uses '{name}' in {section.name}, whose constants a linker merges: {_LINKED}")
         low = value // size * size
         high = low + size
         if not low <= offset < high <= section.size:
-            raise ElfError(f"uses '{name}' in {section.name} beyond the end of the constant, which a linker may move")
+            raise ElfError(f"reads beyond the constant '{name}' in {section.name}, which a linker may move: {_LINKED}")
         if (section.number, low) not in self.numbers:
             base = f"section {section.number} at {low}"
             self.numbers[section.number, low] = self._piece(base, section, 0, start + low, start + high)
@@ -360,7 +360,7 @@ class Extraction:
             return PAGE
         alignment = section.alignment or 1
         if alignment & (alignment - 1):
-            raise ElfError(f"needs {section.name}, whose alignment {alignment} is not a power of 2")
+            raise ElfError(f"needs {section.name} with alignment {alignment}, no power of 2: the file is damaged")
         return min(alignment, PAGE)
 
     def _relocate_data(self, section: ElfSection, own: bool) -> None:
@@ -411,11 +411,11 @@ class Extraction:
             far = instruction.flow == "indirect" and memory is not None and memory.bits != 64
             if far or instruction.flow == "call" or (target is not None and not 0 <= target < len(self.text)):
                 text = instruction.text()
-                raise ElfError(f"leaves the function by '{text}': only self-contained functions can be judged")
+                raise ElfError(f"leaves the function by '{text}': {_ALONE}")
 
     def _set(self, content: bytearray, at: int, value: int) -> None:
         if not -(1 << 31) <= value < 1 << 31:
-            raise ElfError("needs a displacement of more than 2 GiB")
+            raise ElfError("needs an address that is more than 2 GiB away")
         content[at : at + 4] = value.to_bytes(4, "little", signed=True)
 
 

@@ -101,7 +101,7 @@ def object_given(arguments: Namespace) -> bool:
         return False
     if with_spec and (not all(given) or arguments.names or arguments.isa):
         raise ValueError(
-            "a function of an ELF file needs --object FILE --symbol SYM --spec NAME, and --abi unless it is sysv"
+            "a function of a file needs --object FILE --symbol SYM --spec NAME, and takes no other name and no --isa"
         )
     if not all(given):
         raise ValueError("--object FILE and --symbol SYM go together, and without names")
@@ -110,13 +110,13 @@ def object_given(arguments: Namespace) -> bool:
     return True
 
 
-def add_on(parser: ArgumentParser) -> None:
-    """Add --on."""
+def add_on(parser: ArgumentParser, default: str = "") -> None:
+    """Add --on; `default` adds to the help's words on its default."""
     parser.add_argument(
         "--on",
         metavar="P",
         help="emulate this processor in Bochs: nehalem, haswell, zen, skylake-server, ice-lake, tiger-lake "
-        "(default: run natively, and emulate missing instruction sets)",
+        f"(default: run natively{default})",
     )
 
 

@@ -31,7 +31,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Add NAME..., the processor, the objective, the instruction set, and --json."""
     add_names(parser, needed=True)
     parser.add_argument("--for", dest="objective", metavar="O", help="only this: size, latency or throughput")
-    add_cpu(parser)
+    add_cpu(parser, "native, with the instruction sets of this processor only")
     add_only_isa(parser)
     parser.add_argument("--abi", default="sysv", metavar="A", help="sysv, win64 or wiki (default: sysv)")
     add_json(parser)

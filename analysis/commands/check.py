@@ -20,7 +20,7 @@ from setwise.analysis.commands.arguments import (
     add_only_isa,
     object_given,
 )
-from setwise.analysis.commands.kernels import add_variant
+from setwise.analysis.commands.kernels import add_variant, report_not_made
 from setwise.analysis.commands.tables import print_json, print_reasons, print_table, tally
 from setwise.analysis.pictures.board_text import boards, expected_and_got, input_lines
 from setwise.analysis.progress import Progress
@@ -45,7 +45,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_variant(parser)
     add_only_abi(parser)
     add_object(parser, remark="; it runs in Bochs only", spec=True)
-    add_on(parser)
+    add_on(parser, ", and emulate missing instruction sets")
     parser.add_argument(
         "--quick",
         action="store_true",
@@ -55,7 +55,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Check the given kernels and print the outcomes. Return 1 if one fails."""
+    """Check the given kernels and print the outcomes. Return 1 if one fails, or a routine is not made."""
     if object_given(arguments):
         return _check_function(arguments)
     requests = api.requests(chosen(arguments.names), arguments.isa, arguments.abi, variant=arguments.variant)
@@ -67,7 +67,8 @@ def run(arguments: Namespace) -> int:
         print_json([kernel.row for kernel in kernels])
     else:
         _report(kernels)
-    return int(any(kernel.outcome.status == "failed" for kernel in kernels))
+    is_missing = report_not_made(requests, {kernel.key for kernel in kernels})
+    return int(is_missing or any(kernel.outcome.status == "failed" for kernel in kernels))
 
 
 def _report(kernels: Sequence[CheckedKernel]) -> None:

@@ -1,7 +1,8 @@
 """The kernels and other code that a command line selects."""
 
+import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from setwise.analysis import api
 from setwise.analysis.code.objects import ObjectFunction
@@ -11,6 +12,7 @@ from setwise.analysis.parallel import unrefused
 from setwise.codegen.catalogue import chosen, is_pattern
 from setwise.codegen.ir.routine import Routine
 from setwise.codegen.request import Request
+from setwise.codegen.targets.table import Refused
 
 
 def add_objective(parser: ArgumentParser) -> None:
@@ -32,12 +34,12 @@ def add_variant(parser: ArgumentParser) -> None:
     )
 
 
-def add_cpu(parser: ArgumentParser) -> None:
+def add_cpu(parser: ArgumentParser, default: str = "none in particular") -> None:
     """Add --cpu, the processor that --for optimizes for."""
     parser.add_argument(
         "--cpu",
         metavar="C",
-        help=f"the processor: {', '.join(on.name for on in PROCESSORS)} or native (default: none in particular)",
+        help=f"the processor: {', '.join(on.name for on in PROCESSORS)} or native (default: {default})",
     )
 
 
@@ -72,3 +74,17 @@ def requests(arguments: Namespace, why_not: str) -> tuple[Sequence[Request], boo
     if len(kernels) < len(given):
         raise ValueError(why_not)
     return kernels, skip
+
+
+def report_not_made(requests: Sequence[Request], made: Collection[tuple[str, str | None, int, str]]) -> bool:
+    """Print on standard error, once for each routine, why some kernels were refused. Return whether all of one were."""
+    refused: dict[tuple[str, str], dict[str, None]] = {}
+    for request in requests:
+        if request.key not in made:
+            try:
+                request.kernel  # noqa: B018 - raises the reason again
+            except Refused as error:
+                refused.setdefault((request.routine.name, str(error)), {})[request.isa] = None
+    for (name, why), isas in refused.items():
+        print(f"not made: {name} for {', '.join(isas)}: {why}", file=sys.stderr)
+    return not {name for name, _ in refused} <= {key[0] for key in made}

@@ -21,7 +21,7 @@ from setwise.analysis.commands.arguments import (
     object_given,
     place,
 )
-from setwise.analysis.commands.kernels import add_variant
+from setwise.analysis.commands.kernels import add_variant, report_not_made
 from setwise.analysis.commands.questions import Asked, check_new, write_questions
 from setwise.analysis.commands.tables import print_json, print_reasons, print_table, tally
 from setwise.analysis.pictures.board_text import boards, expected_and_got, input_lines
@@ -33,6 +33,7 @@ from setwise.analysis.spec.task import Argument, Place, Task
 from setwise.analysis.text import counted
 from setwise.codegen.catalogue import chosen, find
 from setwise.codegen.numbering import LITTLE_ENDIAN
+from setwise.codegen.request import Request
 
 EXAMPLES = (
     "setwise prove 'kogge-stone.*'",
@@ -69,13 +70,13 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Prove the given code and print a table, or the certificate of a single proof. Return 1 if one is not proved."""
+    """Prove the given code and print a table, or the certificate of a single proof. Return 1 unless all are."""
     BitVectors()  # first of all, to fail early if there is no solver
     start = time.monotonic()
     keep = arguments.smt is not None
     if keep:
         check_new(arguments.smt)
-    proofs = _proofs(arguments, keep)
+    proofs, requests = _proofs(arguments, keep)
     written = write_questions(arguments.smt, map(_titled_questions, proofs)) if keep else 0
     if arguments.json:
         print_json([proof.row for proof in proofs])
@@ -85,18 +86,19 @@ def run(arguments: Namespace) -> int:
         _report(proofs, time.monotonic() - start)
     if keep and not arguments.json:
         print(f"{counted(written, 'question')} in {arguments.smt}")
-    return int(not all(proof.fine for proof in proofs))
+    is_missing = report_not_made(requests, {proof.key for proof in proofs})
+    return int(is_missing or not all(proof.fine for proof in proofs))
 
 
-def _proofs(arguments: Namespace, keep: bool) -> list[Proof]:
+def _proofs(arguments: Namespace, keep: bool) -> tuple[list[Proof], list[Request]]:
     isa, abi, lanes, limit = arguments.isa, arguments.abi, arguments.lanes, arguments.time_limit
     if object_given(arguments):
         function, spec = ObjectFunction(arguments.object, arguments.symbol), find(arguments.spec)
-        return [api.prove_function(function, spec, abi or "sysv", lanes, time_limit=limit, keep=keep)]
+        return [api.prove_function(function, spec, abi or "sysv", lanes, time_limit=limit, keep=keep)], []
     requests = api.requests(chosen(arguments.names), isa, abi, lanes, arguments.variant)
     with Progress(len(requests)) as progress:
         processes = os.cpu_count() or 1
-        return api.prove(requests, time_limit=limit, keep=keep, processes=processes, show=progress.show)
+        return api.prove(requests, time_limit=limit, keep=keep, processes=processes, show=progress.show), requests
 
 
 def _titled_questions(proof: Proof) -> tuple[str, Asked]:

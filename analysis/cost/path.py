@@ -31,9 +31,8 @@ def longest_path(binary: Binary) -> tuple[Decoded, ...]:
         for offset in _next(code[at], switches):
             to = places.get(offset, 0)
             if to <= at:
-                raise ValueError(
-                    f"no longest path: '{code[at].text()}' at {code[at].offset:#x} jumps back or to an unknown place"
-                )
+                jump = f"'{code[at].text()}' at offset {code[at].offset:#x}"
+                raise ValueError(f"its longest path is unknown: {jump} jumps back or to an unknown place")
             if lengths[to] >= lengths[at]:
                 lengths[at], following[at] = 1 + lengths[to], to
     path = []

@@ -64,9 +64,9 @@ class ExportRequest(Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
         varied = [each[:2] for each in self.variants]
         for each in (self.names, self.isas, varied):
             if len(set(each)) < len(each):
-                raise ValueError("a list of the request names something twice")
+                raise ValueError("names, instruction sets and variants of a request must not repeat")
         if not set(varied) <= {*product(self.names, self.isas)}:
-            raise ValueError("a variant is of no kernel that the request names")
+            raise ValueError("variants name a kernel that the request does not name")
 
     @property
     def command(self) -> str:

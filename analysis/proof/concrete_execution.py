@@ -99,7 +99,7 @@ class _Memory(MemoryRanges):
         """Bar the stack below the new red zone. Raises StepError if the stack pointer leaves the routine's part."""
         limit = rsp - self._red_zone
         if not 0 <= limit - self._stack.start <= len(self._stack.content):
-            raise StepError("loses the stack pointer")
+            raise StepError("moves rsp outside the stack, where it must be after every instruction")
         if limit > self._entry + 8:
             raise StepError("raises the stack pointer into its caller's frame, which a signal handler may overwrite")
         if limit < self._entry - LOWEST:

@@ -75,7 +75,7 @@ def counterexample(
     if case.lanes:
         wanted = case.task.expected([lanes[min(lane, len(lanes) - 1)] for _, lanes in inputs])
         if wanted != tuple(model(word, 64) for word in expected):
-            raise AssertionError(f"the specification over integers differs from that over bit-vectors: {inputs}")
+            raise AssertionError(f"the specification gives other results for integers than for bit-vectors: {inputs}")
         made = [] if state is None else results(case, state, lane)
         got = tuple(0 if isinstance(word, Pointer) else model(word, 64) for word in made)
     alias = case.alias[0] if case.alias else None

@@ -143,7 +143,7 @@ class Loops:
     def _enter(self, path: Path) -> Ways:
         head = path.offset
         if head in path.inside:
-            raise Unsupported("re-enters a loop from another one")
+            raise Unsupported(f"enters the loop at {head:#x} again from another loop, which is not followed")
         once = path.fork(head, 1)
         once.inside |= {head}
         backs, rest = self._round(once)
@@ -170,7 +170,7 @@ class Loops:
             if isinstance(found, list):
                 self.used = "the first a boards are done and right, and a rises to n"
                 return found
-        raise Unsupported(f"the loop at {head:#x}: {found or 'no fixed point of the changed state is found'}")
+        raise Unsupported(f"the loop at {head:#x}: {found or 'no invariant of the values that it changes is found'}")
 
     def _keeps(self, path: Path, changes: _Changes, invariant: Invariant, held: set[int]) -> Ways | str | None:
         """Return the paths that leave the loop if the invariant with the guesses `held` is inductive, else the reason.
@@ -220,7 +220,7 @@ class Loops:
                     there[key] = there.get(key, True) and is_there
         for key, is_there in there.items():
             if key[1:] == ("rsp",) or not (key[0] in _FORGOTTEN or is_byte(key)):
-                raise Unsupported(f"an iteration changes {'.'.join(map(str, key[-2:]))}, which must not change")
+                raise Unsupported(f"an iteration changes {'.'.join(map(str, key[-2:]))} and does not restore it")
             if not is_there:
                 changes.lost.add(key)
         changes.keys |= there.keys()

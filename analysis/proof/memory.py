@@ -17,6 +17,7 @@ from setwise.analysis.semantics.state import ContractViolation, Unsupported
 
 _WIDEST_INDEX = 4096  # largest number of positions of a table lookup
 STACK, ENTRY = Base("stack", 16), 8  # base, and rsp at entry
+_OUTSIDE = "moves rsp outside the stack, where it must be after every instruction"
 LOWEST = 4096  # bytes below rsp at entry: deeper accesses may skip the guard page
 
 
@@ -101,9 +102,9 @@ class Space:
         """Discard the stack below the red zone of the new stack pointer."""
         lowest = Pointer(STACK, (ENTRY - LOWEST) % (1 << 64))
         allowed = self.domain.ult(self.domain.sub(rsp, lowest, 64), LOWEST + 8 + self.red_zone + 1, 64)
-        pointer = self.known_pointer(rsp, (STACK,), "loses the stack pointer", allowed, split=True)
+        pointer = self.known_pointer(rsp, (STACK,), _OUTSIDE, allowed, split=True)
         if pointer.base != STACK:
-            raise ContractViolation("loses the stack pointer")
+            raise ContractViolation(_OUTSIDE)
         if pointer.index is not None:
             raise UndecidedError("moves the stack pointer by an unknown distance", [pointer.index], allowed, split=True)
         cells, limit = self.cells[STACK], signed(pointer.offset, 64) - self.red_zone
@@ -172,7 +173,7 @@ class Space:
     def _read_board(self, arrays: Arrays, pointer: Pointer, bits: int, wanted: Bits) -> Bits:
         name = arrays.names[pointer.base]
         if pointer.base == arrays.result and not arrays.apart:
-            raise AliasUnknownError(f"reads {name}, which may be an input")
+            raise AliasUnknownError(f"reads {name}, a result, which may be the same array as an input")
         place = self._touch(arrays, pointer, bits, wanted)
         if place in arrays.written:  # the board may have been overwritten
             return self.domain.variable(f"{name} overwritten", 64)
@@ -317,5 +318,5 @@ class Space:
             return self.domain.extract(self.domain.sub(there, here, 64), 0, 32, 64)
         value = self.image.read(area, offset, size)
         if value is None:
-            raise Unsupported(f"reads {size} bytes that a linker or loader sets")
+            raise Unsupported(f"reads {size} bytes that a linker or loader sets: give the linked program")
         return value

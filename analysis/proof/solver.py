@@ -65,10 +65,10 @@ class Solver:
     def check(self) -> None:
         """Raise LimitError if time or memory is used up."""
         if time.process_time() > self._until:
-            raise LimitError("the time limit was reached")
+            raise LimitError("the time limit was reached: allow more seconds")
         self._checks += 1
         if self._checks % _CHECKS == 0 and _memory() > self._most:
-            raise LimitError(f"it takes more than {_MOST_MEMORY // _MEGABYTE} MB of memory")
+            raise LimitError(f"the proof takes more than {_MOST_MEMORY // _MEGABYTE} MB of memory")
 
     def possible(self, conditions: Iterable[Bits], sums: bool = False, about: str = ALL_HOLD) -> bool:
         """Return whether some assignment of the unknowns satisfies all one-bit conditions.
@@ -148,7 +148,7 @@ class Solver:
         if self.kept is not None:
             self.kept.append(Question(about, script(self.domain, terms), answer.name.lower(), self.name))
         if answer not in (answers.SAT, answers.UNSAT):
-            raise LimitError("the time limit was reached")
+            raise LimitError("the time limit was reached: allow more seconds")
         return bool(answer == answers.SAT)
 
     def _model(self, solver: Any) -> Model:

@@ -101,7 +101,8 @@ class CodeMap:
                 what = f"continues at offset {offset:#x}, which holds no valid instruction"
                 raise ContractViolation(what) from error
             if self.image.is_set(offset, found.end):
-                raise Unsupported(f"executes bytes at offset {offset:#x} that a linker sets")
+                what = f"jumps to bytes at offset {offset:#x} that a linker sets: give the linked program"
+                raise Unsupported(what)
             self._at[offset] = found
         return self._at[offset]
 
@@ -282,7 +283,9 @@ class Explorer:
         found: list[tuple[int, Bits]] = []
         while (model := self.model(path, *(self.domain.not_(one, 1) for _, one in found))) is not None:
             if len(found) == _CHOICES:
-                raise Unsupported(f"has more than {_CHOICES} successors at offset {path.offset:#x}")
+                raise Unsupported(
+                    f"uses an address with more than {_CHOICES} possible values at offset {path.offset:#x}"
+                )
             value = model(index, 64)
             found.append((value, self.domain.eq(index, value, 64)))
         return found

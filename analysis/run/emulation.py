@@ -169,7 +169,7 @@ def _breaches(ending: Ending, placement: _Placement, seconds: float) -> tuple[st
     if ending.fault:
         at = ending.place - placement.code
         inside = 0 <= at < len(placement.run.image)
-        where = f"{at:#x} bytes behind the code's start" if inside else "outside the code"
+        where = f"{at:#x} bytes after the code's start" if inside else "outside the code"
         return (f"{ending.fault} {where}",)
     return (f"it has not returned after {seconds:.0f} seconds",) if not ending.ended else breaches(ending.result)
 

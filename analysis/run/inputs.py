@@ -310,7 +310,7 @@ class _Maker:
         """Remove the sliders from squares that a requirement forbids."""
         kind = SLIDERS_WITHIN.get(requirement)
         if kind is None and " below " not in requirement:  # bounds are the parameters' own
-            raise ValueError(f"no test cases for the requirement '{requirement}'")
+            raise ValueError(f"no inputs for the requirement '{requirement}': add it to SLIDERS_WITHIN")
         for blockers in self.of_kind(kind or ""):
             allowed = ~named[blockers.name] if kind == "empty" else named[blockers.name]
             for parameter in self.of_kind(*_SLIDERS):

@@ -96,9 +96,8 @@ class MemoryRanges(AddressSpace):
         for region in self.regions:
             place = address - region.start
             if 0 <= place < region.barred:
-                raise StepError(
-                    f"{does} {size} bytes {region.barred - place} below the routine's part of {region.name}"
-                )
+                below = region.barred - place
+                raise StepError(f"{does} {size} bytes of {region.name}, {below} bytes below the part that it may use")
             if place >= 0 and place + size <= len(region.content):
                 return region, place
         near = min(self.regions, key=lambda region: abs(address - region.start))
@@ -161,7 +160,7 @@ class Interpreter:
     def step(self) -> Step:
         """Execute the next instruction."""
         if self.offset is None:
-            raise StepError("the code has returned")
+            raise StepError("the code has returned: make a new interpreter to run it again")
         instruction = self.instruction(self.offset)
         goto = execute(instruction, self.state)
         if goto is None or goto.condition == 0:

@@ -220,7 +220,7 @@ class _Stores(AddressSpace):
 
     def store(self, address: Bits, bits: int, value: Bits, wanted: Bits = 1) -> None:
         if not isinstance(address, int) or bits != 64 or wanted != 1:
-            raise SemanticsError("writes other than one whole word")
+            raise SemanticsError("does not write exactly one whole register")
         self.stored[address] = value
 
 

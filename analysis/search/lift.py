@@ -290,7 +290,7 @@ class _Reading:
 
     def hole(self, register: Reg) -> Hole:
         if register.file == "other" or register.low or register.bits == 16 or register.full == "rsp":
-            raise self.lifting.refusal(self.instruction, f"{register.name} is not supported")
+            raise self.lifting.refusal(self.instruction, f"uses {register.name}, which cannot be searched")
         letter = self.take(self.lifting.at[register.full])
         return Hole(letter, _file(register), register.bits)
 
@@ -357,7 +357,7 @@ _BY_CL = frozenset({"shl", "shr", "sar", "rol", "ror"})
 
 def _file(register: Reg) -> RegisterFile:
     if register.file == "other":
-        raise SearchError(f"{register.name} is not supported")
+        raise SearchError(f"uses {register.name}, which cannot be searched")
     return register.file
 
 

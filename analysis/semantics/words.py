@@ -97,7 +97,7 @@ class Word:
     def __index__(self) -> int:
         if not isinstance(self.value, int):
             self.domain.branched = True
-            raise BranchError("uses the value of a word that is not constant: write it with & | ^ and shifts alone")
+            raise BranchError("tests a word or indexes with it: use & | ^ and shifts alone")
         return self.value
 
     def __bool__(self) -> bool:

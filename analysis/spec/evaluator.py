@@ -155,7 +155,7 @@ class _Evaluator:
 
     def _carried(self, region: Region, scope: Scope) -> tuple[Lanes, ...]:
         if any(region.effects):
-            raise EvaluationError("arrays in memory cannot be evaluated")
+            raise EvaluationError("a routine that writes arrays cannot be a specification")
         carried = tuple(self.lanes(value, scope) for value in region.inits)
         if region.kind == "loop":
             return self._loop(region, carried, scope)
@@ -200,7 +200,7 @@ class _Evaluator:
         (index,) = self.lanes(region.index, scope)
         known = known_number(index)
         if known is not None and known >= len(region.bodies):
-            raise EvaluationError(f"index {known} is outside a switch of {len(region.bodies)} bodies")
+            raise EvaluationError(f"index {known} is outside a switch of {len(region.bodies)} functions")
         if region.falls:
             for number in range(len(region.bodies)):
                 # Entered at its own number, or by falling through from an earlier body.
@@ -218,7 +218,7 @@ class _Evaluator:
 
 
 def _undecidable(_: WordLike) -> bool:
-    raise EvaluationError("the number of a loop's iterations is unknown until it runs")
+    raise EvaluationError("how often its loop runs depends on the input: use repeat, or Python's for")
 
 
 def _needs(value: Value) -> tuple[Value, ...]:

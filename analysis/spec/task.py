@@ -162,7 +162,7 @@ def conditions(task: Task, domain: Domain, words: Sequence[Bits]) -> Iterator[tu
                 for slider in sliders:
                     yield requirement, domain.eq(domain.and_(slider, outside, 64), 0, 64)
         elif not _is_bound(task, requirement):
-            raise TaskError(f"unknown requirement '{requirement}'")
+            raise TaskError(f"unknown requirement '{requirement}': write it as a function")
 
 
 def specified(task: Task, domain: Domain, words: Sequence[Bits]) -> list[Bits]:
@@ -213,8 +213,12 @@ def results_of(
             raise TaskError(str(error) if specification else _NONE) from None
         results = function(*arguments)
     if len(results) != number:
-        raise TaskError(f"{specification}: its specification returns {len(results)} results, the routine {number}")
+        raise TaskError(f"{_titled(specification)} returns {len(results)} results, the routine {number}")
     return [_bits(specification, result) for result in results]
+
+
+def _titled(specification: str | Written) -> str:
+    return f"the {specification.part} of {specification.name}" if isinstance(specification, Written) else specification
 
 
 _NONE = "no specification: write one (@name.specification)"
@@ -231,7 +235,7 @@ def _called(written: Written, direction: str, domain: Domain, arguments: Sequenc
 
     def refused(failure: Failure) -> TaskError:
         if domain.branched:
-            return BranchingError(f"its {written.part} {failure.text}: it can be checked by running, not proved")
+            return BranchingError(f"its {written.part} {failure.text}, or run setwise check instead")
         place = f"{written.name.partition(':')[0]}:{failure.line}" if failure.line else written.name
         return TaskError(f"{place}: the {written.part} of {written.name}: {failure}")
 
@@ -239,7 +243,7 @@ def _called(written: Written, direction: str, domain: Domain, arguments: Sequenc
     with running(file, refused, TaskError):
         result = function(*arguments)
         if domain.branched:
-            raise BranchError("branches on an unknown word and ignores the error")
+            raise BranchError("catches the error that a test of a word raises: let it pass")
     return result if isinstance(result, tuple) else (result,)
 
 
@@ -281,4 +285,4 @@ def _bits(specification: str | Written, result: Any) -> Bits:
         return result.value
     if isinstance(result, int):
         return result & raywalk.ALL
-    raise TaskError(f"{specification}: its specification returns {type(result).__name__} instead of a word")
+    raise TaskError(f"{_titled(specification)} returns {type(result).__name__} instead of a word")

@@ -41,7 +41,7 @@ def encode(instruction: Instruction, distance: int) -> bytes:
     except (AssertionError, AttributeError, SyntaxError, TypeError, ValueError) as problem:
         raise NotEncodable(f"PeachPy cannot encode {instruction.mnemonic}: {problem}") from problem
     if not texts:
-        raise NotEncodable(f"PeachPy has no encoding of {instruction.mnemonic} for these operands")
+        raise NotEncodable(f"PeachPy has no encoding of {instruction.mnemonic} with these operands: use 'iced'")
     return min(texts, key=lambda text: (text[0] == 0x62, len(text)))
 
 

@@ -3,7 +3,7 @@
 import re
 
 from setwise.codegen.kernel import Kernel
-from setwise.codegen.own.reserved import reserved
+from setwise.codegen.own.reserved import RESERVED, reserved
 
 _LONGEST = 64
 
@@ -44,7 +44,7 @@ def checked_name(name: str) -> str:
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)*", name) or len(name) > _LONGEST:
         raise ValueError(f"{name!r} is not a valid C name: use up to {_LONGEST} letters, digits and single _")
     if name != "setwise" and reserved(name):
-        raise ValueError(f"{name!r} is a reserved word of an export language: choose another")
+        raise ValueError(f"{name!r} is reserved in exports ({RESERVED}): choose another")
     return name
 
 

@@ -46,7 +46,7 @@ def _bound(bound: int) -> int:
 
 def _condition_on(kind: Literal["nonzero", "below", "at-least"], value: Value, bound: int = 0) -> Condition:
     if value.lanes != 1:
-        raise ValueError(f"a condition tests one lane, not {value.lanes}: unite the lanes first")
+        raise ValueError(f"a condition tests one lane, not {value.lanes}: unite the lanes first, by layout.union")
     return Condition(kind, value, bound)
 
 
@@ -71,15 +71,15 @@ def _traced(body: Body, carried: tuple[Value, ...]) -> tuple[tuple[Value, ...], 
     """
     returned = body(*carried)
     if not isinstance(returned, tuple):
-        raise ValueError("a body returns the next carried values as a tuple: write `return (gen,)` for a single one")
+        raise ValueError("repeat, while_, when and switch take functions that return tuples: write `return (gen,)`")
     values = tuple(map(_value, returned))
     writes = tuple(value for value in values if value.op in WRITES)
     nexts = tuple(value for value in values if value.op not in WRITES)
     if len(nexts) != len(carried):
-        raise ValueError(f"a body must return all {len(carried)} carried values in their order, not {len(nexts)}")
+        raise ValueError(f"return {len(carried)} values from this loop, when or switch, not {len(nexts)}")
     for before, after in zip(carried, nexts, strict=True):
         if before.lanes != after.lanes:
-            raise ValueError(f"a carried value has {before.lanes} lanes, and the body returned {after.lanes} for it")
+            raise ValueError(f"return {before.lanes} lanes from this loop, when or switch, not {after.lanes}")
     return nexts, writes
 
 
@@ -87,9 +87,7 @@ def _evaluated(body: Body, carried: tuple[Value, ...]) -> tuple[Value, ...]:
     """Run a body at code generation and return its next values. Raise ValueError if it writes memory."""
     nexts, writes = _traced(body, carried)
     if writes:
-        raise ValueError(
-            "this body runs at code generation and cannot write to arrays: make its condition depend on a parameter"
-        )
+        raise ValueError("arrays are written only when the code runs: let the condition depend on a parameter")
     return nexts
 
 
@@ -166,7 +164,7 @@ def switch(index: Value, bodies: Sequence[Body], *carried: Value, falls: bool = 
     if index.lanes != 1:
         raise ValueError(f"the index of a switch must have one lane, not {index.lanes}")
     if index.constant is not None:
-        _below(index.number, len(bodies), "bodies")
+        _below(index.number, len(bodies), "functions")
         for body in bodies[index.number :] if falls else bodies[index.number : index.number + 1]:
             carried = _evaluated(body, carried)
         return carried
@@ -178,7 +176,7 @@ def switch(index: Value, bodies: Sequence[Body], *carried: Value, falls: bool = 
 
 def _below(number: int, count: int, what: str) -> int:
     if number >= count:
-        raise ValueError(f"there are {count} {what}, numbered from 0, so none has number {number}")
+        raise ValueError(f"there is no number {number} among {count} {what}: the last is number {count - 1}")
     return number
 
 

@@ -89,7 +89,7 @@ class Value:
     def number(self) -> int:
         """The number of a one-lane constant. Raise TypeError for any other value."""
         if self.op != "const" or self.lanes != 1:
-            raise TypeError(f"a traced '{self.op}' has no number: call the description with constants instead")
+            raise TypeError("this board is known only when the code runs: use when, while_ or table")
         return int(self.attr[0])
 
     def __bool__(self) -> bool:

@@ -20,7 +20,7 @@ from setwise.codegen.ir.kinds import Bound, Kind
 from setwise.codegen.ir.layout import Layout
 from setwise.codegen.ir.routine import Contract, Description, Parameter, Routine, Written
 from setwise.codegen.ir.values import Ray, Value, constant
-from setwise.codegen.own.reserved import reserved
+from setwise.codegen.own.reserved import RESERVED, reserved
 from setwise.codegen.own.running import Failure, running
 from setwise.codegen.targets import ALL_SETS, PACKED, SCALARS
 
@@ -60,7 +60,7 @@ class Definition:
         hints = self._hints()
         names = self._names(function)
         if reserved(function.__name__):
-            raise self._error("this name is reserved in C, Go, JavaScript, Rust or Zig: choose another")
+            raise self._error(f"this name is reserved in exports ({RESERVED}): choose another")
         self._of_ray = bool(names) and hints.get(names[0]) is Ray
         self._of_layout = bool(names) and hints.get(names[0]) is Layout
         self.parameters = tuple(self._parameter(name, hints.get(name)) for name in names[self._shaped :])
@@ -265,10 +265,10 @@ class Definition:
         kind, bound = _kind_of(hint)
         if kind is None:
             raise self._error(f"parameter '{name}' has no kind: annotate it with {_KINDS}")
-        if reserved(name) or not name.isascii() or name == self.function.__name__:
-            raise self._error(
-                f"parameter '{name}' has a name that is reserved in C, Go, JavaScript, Rust or Zig: choose another"
-            )
+        if name == self.function.__name__:
+            raise self._error(f"parameter '{name}' has the routine's own name: choose another")
+        if reserved(name) or not name.isascii():
+            raise self._error(f"parameter '{name}' is reserved in exports ({RESERVED}) or not ASCII: choose another")
         if bound is not None and not (isinstance(bound, int) and 0 < bound <= (kind.below or 1 << 63)):
             raise self._error(
                 f"parameter '{name}' has the bound {bound}: give a bound from 1 to {kind.below or '2**63'}"
@@ -281,7 +281,7 @@ class Definition:
         fields = getattr(hint, "_fields", None)
         if isinstance(fields, tuple) and fields and all(name.isascii() for name in fields):
             return fields
-        raise self._error("no return annotation: write -> Board, or a NamedTuple of boards for several results")
+        raise self._error("the return annotation is missing or no board: write -> Board, or a NamedTuple of boards")
 
     def _error(self, what: str, line: int = 0, function: Callable[..., Any] | None = None) -> DescriptionError:
         """Return the error for a line of the user's file; without a line, for the function's first line."""

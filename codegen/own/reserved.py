@@ -20,6 +20,8 @@ arguments bigint debugger eval function instanceof
 dir8 has result results
 """
 """Reserved words of C and C++ (with gcc's macros), Rust, Zig, Go and JavaScript, and names used by exports."""
+RESERVED = "words of C, Go, JavaScript, Rust and Zig, and names such as v0, f2 and _x"
+"""The names that are reserved, in words."""
 _WORDS = frozenset(_LANGUAGES.split())
 _OURS = re.compile(r"[ctvx]\d+|[iuf]\d+|setwise.*|_.*")
 """Names of constants, tables, values and variables in exported source, integer types, and names reserved by

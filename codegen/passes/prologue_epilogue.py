@@ -151,8 +151,8 @@ def prologue_epilogue_pass(state: State) -> State:
     frame = _aligned(Frame(state.allocated.saved, state.spilled.slots), state.allocated.items, state.convention)
     if frame.size > PAGE:
         raise Refused(
-            f"{state.routine.name} needs {frame.size:,} bytes of stack for what waits there, and a routine takes "
-            f"{PAGE:,} at most: let fewer values be needed at once, or take fewer lanes"
+            f"{state.routine.name} needs {frame.size:,} bytes of stack, and a routine takes {PAGE:,} at most: "
+            "keep fewer values at once, or take fewer lanes"
         )
     items = add_frame(state.allocated.items, frame, "avx" in state.target.features, wide_result)
     read = {o.symbol for item in items if isinstance(item, Instruction) for o in item.operands if isinstance(o, Memory)}

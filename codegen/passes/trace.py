@@ -53,7 +53,7 @@ def _stage(routine: Routine, layout: Layout, describe: Description) -> Graph:
     """Return the graph of a stage that others follow."""
     values = _parameters(routine, layout)
     graph = Graph(values, describe(layout, *values))
-    _stays_inside(graph)
+    _stays_inside(routine, graph)
     return graph
 
 
@@ -78,14 +78,14 @@ def _whole(routine: Routine, layout: Layout, describe: Description) -> Graph:
             f"{name} gives {len(results)} results, not one: for several let the last parameter be their address"
         )
     graph = Graph(values, results)
-    _stays_inside(graph)
+    _stays_inside(routine, graph)
     return graph
 
 
-def _stays_inside(graph: Graph) -> None:
+def _stays_inside(routine: Routine, graph: Graph) -> None:
     """Refuse a description that uses a value outside its body, or a parameter of another routine."""
     if {value for value in graph.order if value.op == "param"} - {*graph.parameters}:
-        raise Refused("a value that was made for another routine has no meaning here: let it be a parameter")
+        raise Refused(f"{routine.name} uses a value of another routine's description: make it a parameter")
     regions = dict.fromkeys(value.region for value in graph.order if value.region is not None)
     phis = {phi for region in regions for phis in region.phis for phi in phis}
     around = bodies_around(graph.order)
@@ -97,4 +97,4 @@ def _stays_inside(graph: Graph) -> None:
         for at, values in enumerate((*parts, (*region.outside, *outside))):
             leaks = leaks or any(other is region and body != at for value in values for other, body in around[value])
     if leaks:
-        raise Refused("what a body makes is there only inside it: what is needed behind it must be a carried value")
+        raise Refused(f"{routine.name} uses a value outside the loop, when or switch that computes it: return it there")

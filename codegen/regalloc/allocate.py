@@ -181,7 +181,7 @@ class _RegisterSearch:
                     first = reached
                 else:
                     heappush(heap, reached)
-        raise OutOfRegisters("more values are needed at once than there are registers: carry fewer from round to round")
+        raise OutOfRegisters("more values are needed at once than there are registers: let loops carry fewer")
 
 
 def _numbers(way: Any) -> tuple[int, ...]:

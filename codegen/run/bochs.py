@@ -117,7 +117,7 @@ def boot(image: Image, on: EmulatedProcessor, seconds: float = SECONDS) -> After
         try:
             return image.aftermath(left)
         except ValueError as error:
-            raise NoBochs(f"Bochs does not work: {error}") from None
+            raise NoBochs(f"this Bochs does not work ({error}): try another; {HOW_TO_GET}") from None
 
 
 _SETTINGS = (

@@ -109,7 +109,7 @@ class Image:
         table, end = self._table()
         entries = [content[at - _DATA :][: 8 * _ENTRY_WORDS] for at in range(table, end, 8 * _ENTRY_WORDS)]
         if [entry[: 8 * _RESULT] for entry in entries] != [call[: 8 * _RESULT] for call in self._calls]:
-            raise ValueError("the machine's memory was not loaded correctly")
+            raise ValueError("the emulated machine's memory was not loaded correctly")
         return Aftermath(content, list(map(_ending, entries)))
 
     def _place(self, arena: int, content: Buffer, alignment: int) -> int:

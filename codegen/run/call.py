@@ -94,7 +94,7 @@ class Runner:
         """
         called = self._signature
         if len(columns) != called.columns:
-            raise ValueError(f"{len(columns)} columns for {called.columns} arguments")
+            raise ValueError(f"{len(columns)} columns for {called.columns} arguments: give one for each")
         if n % called.lanes:
             raise ValueError(f"{n} cases are no multiple of {called.lanes} lanes")
         number = _U64(n)

@@ -59,7 +59,7 @@ class Executable:
     def address(self) -> int:
         """Return the address of the first byte. Raises ValueError if the memory is freed."""
         if not self._free.alive:
-            raise ValueError("the executable is closed")
+            raise ValueError("the executable is closed: make a new one")
         return self._address
 
     def function(self, result: Any, arguments: Sequence[Any] = ()) -> Callable[..., Any]:

@@ -12,8 +12,8 @@ def knight_attacks(knights: Board) -> Board:
 
 @knight_attacks.specification
 def _(knights: Word) -> Word:
-    found = knights & 0
-    for square in range(64):  # plain Python over words that may be integers, arrays or bit-vectors
+    found = knights & 0  # no squares, as a word of the same kind
+    for square in range(64):
         for file, rank in ((1, 2), (2, 1), (2, -1), (1, -2), (-1, -2), (-2, -1), (-2, 1), (-1, 2)):
             file, rank = square % 8 + file, square // 8 + rank
             if 0 <= file < 8 and 0 <= rank < 8:

@@ -13,6 +13,7 @@ import setwise
 from setwise import Board
 from setwise.analysis.commands.main import main
 from setwise.codegen.own.user_files import routines_named
+from tests.conftest import require_module
 
 Capture = pytest.CaptureFixture[str]
 HEAD = """\
@@ -51,19 +52,20 @@ SIGNATURES = {
     "f(x: int) -> Board": "parameter 'x' has no kind",
     "f(x: 'Bord') -> Board": "invalid annotation .name 'Bord' is not defined.",
     "f(x: 'setwise.Bord') -> Board": "invalid annotation",
-    "f(x: Board)": "no return annotation: write -> Board",
-    "f(x: Board) -> tuple[Board, Board]": "no return annotation",
+    "f(x: Board)": "the return annotation is missing or no board: write -> Board",
+    "f(x: Board) -> tuple[Board, Board]": "return annotation is missing or no board",
     "f(*x: Board) -> Board": "is not a positional parameter",
     "f(*, x: Board) -> Board": "is not a positional parameter",
     "f(x: Board = 3) -> Board": "parameter 'x' has a default",
     "f() -> Board": "a routine needs a parameter: add one",
-    "f(type: Board) -> Board": "parameter 'type' has a name that is reserved in C, Go, JavaScript, Rust or Zig",
-    "f(u64: Board) -> Board": "parameter 'u64' has a name",
-    "f(v0: Board) -> Board": "parameter 'v0' has a name",
-    "f(results: Board) -> Board": "parameter 'results' has a name",
-    "f(f: Board) -> Board": "parameter 'f' has a name",
-    "f(\u00e4: Board) -> Board": "parameter '\u00e4' has a name",
-    "match(x: Board) -> Board": "reserved in C, Go, JavaScript, Rust or Zig",
+    "f(type: Board) -> Board": "parameter 'type' is reserved in exports .words of C, Go,",
+    "f(u64: Board) -> Board": "parameter 'u64' is reserved in exports",
+    "f(v0: Board) -> Board": "parameter 'v0' is reserved in exports .*names such as v0",
+    "f(results: Board) -> Board": "parameter 'results' is reserved in exports",
+    "f(f: Board) -> Board": "parameter 'f' has the routine's own name",
+    "f(\u00e4: Board) -> Board": "parameter '\u00e4' is .* not ASCII",
+    "match(x: Board) -> Board": "this name is reserved in exports .words of C, Go, JavaScript, Rust and Zig",
+    "f2(x: Board) -> Board": "this name is reserved in exports .*, and names such as v0, f2",
     "f\u00fcr(x: Board) -> Board": "listings and exports cannot use this name",
     "f(x: Annotated[Number, Bound(0)]) -> Board": "has the bound 0: give a bound from 1",
     "f(x: Annotated[Number, Bound(1 << 64)]) -> Board": "has the bound 18446744073709551616: give a bound",
@@ -216,3 +218,20 @@ def test_a_file_that_does_not_run_is_no_module(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="OSError"):
         routines_named(str(file))
     assert str(file) not in sys.modules
+
+
+@pytest.mark.parametrize("command", [("prove",), ("check", "--quick")])
+def test_a_routine_that_is_not_made_is_named(command: tuple[str, ...], mine: Path, capsys: Capture) -> None:
+    require_module("bitwuzla")
+    leak = "kept = []\n    (y,) = setwise.repeat(3, lambda y: (kept.append(y << 1) or y << 2,), x)\n    return kept[0]"
+    mine.write_text(
+        f"{HEAD}def fine(x: Board) -> Board:\n    return x << 1\nfine.specification(fine)\n"
+        f"@setwise.routine\ndef leak(x: Board) -> Board:\n    {leak}\nleak.specification(fine)\n"
+    )
+    assert main((*command, "mine.py:fine", "--isa", "bmi2", "--abi", "sysv")) == 0
+    assert capsys.readouterr().err == ""
+    assert main((*command, "mine.py", "--isa", "bmi2")) == 1
+    written = capsys.readouterr()
+    assert written.err.startswith("not made: mine.py:leak for bmi2: ")
+    assert written.err.count("\n") == 1
+    assert "mine.py:fine" in written.out

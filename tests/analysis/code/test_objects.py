@@ -85,7 +85,10 @@ def test_assembly_without_sizes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("symbol", "message"),
     [
-        ("calls", "calls needs 'helper', which the file does not define: only self-contained functions can be judged"),
+        (
+            "calls",
+            "calls needs 'helper', which the file does not define: only self-contained functions can be analyzed",
+        ),
         ("writes", "writes uses 'variable' in .bss, which is not constant"),
         ("plian", "no function 'plian': it has plain"),
     ],
@@ -221,6 +224,9 @@ def test_what_the_file_does_not_say_of_the_end_is_told(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("f: jmp fword ptr [rdi]", "leaves the function by 'jmp"),
+        (".globl g\nf: call g@PLT\n ret\ng: ret", "calls or jumps to 'g': only self-contained functions"),
+        (".local g\nf: mov rax, g@GOTPCREL[rip+8]\n ret\n.data\ng: ret", "GOTPCRELX: only addresses relative to rip"),
+        (".local g\nf: mov eax, offset g\n ret\ng: ret", "R_X86_64_32: compile it with -fPIC"),
         (
             "f: .reloc .+1, R_X86_64_PC32, f\n mov eax, 0\n ret",
             "has no displacement in 'mov eax,0'",

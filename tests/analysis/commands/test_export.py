@@ -176,7 +176,7 @@ def test_one_command_fills_a_folder_for_every_processor(tmp_path: Path, capsys: 
         ((SOUTH, "--format", "c", "--prefix", "a__b"), "'a__b' is not a valid C name: use up to 64 letters"),
         ((SOUTH, "--format", "c", "--prefix", "x" * 65), "is not a valid C name"),
         ((SOUTH, "--format", "go", "--name", "../x"), "'../x' is not a valid C name"),
-        ((SOUTH, "--format", "rust", "--name", "mod"), "'mod' is a reserved word"),
+        ((SOUTH, "--format", "rust", "--name", "mod"), "'mod' is reserved in exports (words of C,"),
         ((SOUTH, "--format", "elf", "-o", ""), "-o/--output: '' is not a file name: give a name"),
         ((SOUTH, "--format", "elf", "-o", "-"), "-o/--output: '-' is not a file name: give a name"),
     ],

@@ -127,7 +127,7 @@ def test_an_object_may_take_boards_in_lanes(tmp_path: Path, capsys: Capture, abi
         (("prove", NAME, "--abi", "pascal"), "unknown convention 'pascal'"),
         (
             ("prove", "--object", "a.o", "--symbol", "f"),
-            "a function of an ELF file needs --object FILE --symbol SYM --spec NAME",
+            "a function of a file needs --object FILE --symbol SYM --spec NAME",
         ),
         (("prove", NAME, "--object", "a.o", "--symbol", "f", "--spec", NAME), "needs --object FILE"),
         (("prove", "--object", "none.o", "--symbol", "f", "--spec", NAME), "none.o: no such file"),

@@ -43,8 +43,8 @@ def test_a_compilers_switch_is_read(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("source", "where"),
-    [("jmp rax; ret", "'jmp rax' at 0x0"), ("test rdi,rdi; je back; ret; back: jmp [rsp]", "'jmp qword")],
+    [("jmp rax; ret", "'jmp rax' at offset 0x0"), ("test rdi,rdi; je back; ret; back: jmp [rsp]", "'jmp qword")],
 )
 def test_a_way_that_is_not_to_be_seen_is_refused(source: str, where: str) -> None:
-    with pytest.raises(ValueError, match=f"no longest path: {where}"):
+    with pytest.raises(ValueError, match=f"its longest path is unknown: {where}"):
         longest_path(Binary(assemble(source)))

@@ -249,7 +249,8 @@ def test_loops_that_go_through_each_other_are_not_followed_for_ever() -> None:
     """It is right, and has two heads."""
     loops = f"1: {STEP} je 2f; 3: {STEP} je 2f; test al,4; jne 1b; jmp 3b; 2: ret"
     made = proof(f"xor eax,eax; test rcx,rcx; je 2f; {loops}")
-    assert (made.status, made.reason) == ("not proved", "re-enters a loop from another one")
+    assert made.status == "not proved"
+    assert "again from another loop" in made.reason
 
 
 def test_a_loop_without_end_is_not_followed_for_ever() -> None:

@@ -50,7 +50,7 @@ ASIDE = frozenset({"refused", "elsewhere"})
 NOT_FOLLOWED = (
     "no semantics for",
     "derives from no known one",
-    "re-enters a loop from another one",
+    "again from another loop, which is not followed",
     "has not returned after",
     "is not shown to end within",
     "depends on the addresses or the contents of code and memory",

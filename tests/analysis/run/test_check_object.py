@@ -93,7 +93,7 @@ def test_a_function_that_is_wrong_or_goes_astray_is_told(made: Path, capsys: pyt
     assert ", expected" in out
     status, out, _ = said(capsys, made, "astray", EAST)
     assert status == 1
-    assert "page fault 0x4 bytes behind the code's start" in out
+    assert "page fault 0x4 bytes after the code's start" in out
 
 
 def test_what_runs_well_is_proved_and_what_does_not_is_refuted(made: Path) -> None:
@@ -111,7 +111,7 @@ def test_what_cannot_be_run_is_said_with_the_remedy(
     assert (status, "Haswell lacks avx512bw, avx512f, avx512vbmi" in err) == (1, True)
     for unwanted in (("--isa", "avx2"), ("sliders.union",)):
         status, _, err = said(capsys, made, "south", SOUTH, *unwanted)
-        assert (status, "a function of an ELF file needs --object FILE --symbol SYM --spec NAME" in err) == (2, True)
+        assert (status, "a function of a file needs --object FILE --symbol SYM --spec NAME" in err) == (2, True)
     assert main(["check", "--object", str(made)]) == 2
     assert "needs --object FILE" in capsys.readouterr().err
     monkeypatch.setenv("PATH", "")
@@ -159,7 +159,7 @@ def test_wrong_code_is_told_and_ends_nothing_else() -> None:
 def test_inputs_may_not_be_written_and_data_not_executed() -> None:
     sources = ("mov [rdi],rax; ret", "jmp rdi", "jmp rdx", "lea rax,[rip]; mov [rax],rax; ret")
     judged = outcomes(lower(find(NORTHS), "x86-64", "sysv"), *map(assemble, sources))
-    inside, outside = "page fault 0x{} bytes behind the code's start", "page fault outside the code"
+    inside, outside = "page fault 0x{} bytes after the code's start", "page fault outside the code"
     assert [one.status for one in judged] == ["failed"] * 4
     assert [one.reason for one in judged] == [inside.format(0), outside, outside, inside.format(7)]
 

@@ -106,18 +106,18 @@ def test_lanes_in_other_places() -> None:
     [
         (
             lambda a, b: while_(lambda n, _: nonzero(n), lambda n, m: (n >> 1, m ^ n), a, b),
-            "number of a loop's iterations",
+            "how often its loop runs",
         ),
         (lambda a, b: while_(lambda n: nonzero(n | 1), lambda n: (n,), a), "has not ended"),
         (lambda a, b: (table((1, 2), a),), "of 2 entries"),
-        (lambda a, b: switch(a, [lambda x: (x,)] * 3, b), "of 3 bodies"),
+        (lambda a, b: switch(a, [lambda x: (x,)] * 3, b), "of 3 functions"),
         (lambda a, b: (Value("load", (a, b)),), "'load'"),
     ],
 )
 def test_what_has_no_value_is_told_in_one_line(describe: Callable[..., tuple[Value, ...]], complaint: str) -> None:
     bit_vectors = BitVectors()
     unknown = [Word(bit_vectors, bit_vectors.variable(name, 64)) for name in "ab"]
-    arguments = unknown if complaint == "number of a loop's iterations" else (5, 6)
+    arguments = unknown if complaint == "how often its loop runs" else (5, 6)
     with pytest.raises(EvaluationError, match=complaint) as error:
         evaluate(traced(describe), arguments)
     assert "\n" not in str(error.value)

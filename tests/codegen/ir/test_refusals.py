@@ -39,17 +39,20 @@ FOUR_WAYS = CompassRay((NORT, EAST, NORT.opposite, EAST.opposite))
         (lambda: below(A, 0), "a bound must be from 1 to 2\\*\\*31 - 1, or 2\\*\\*63, not"),
         (lambda: nonzero(FOUR), "one lane, not 4"),
         (lambda: repeat(-1, lambda a: (a,), A), "not -1"),
-        (lambda: repeat(2, lambda a: a, A), "as a tuple"),
-        (lambda: repeat(2, lambda a: (a, a), A), "all 1 carried values in their order, not 2"),
-        (lambda: repeat(2, lambda a: (a, a), constant(1)), "all 1 carried values in their order, not 2"),
-        (lambda: repeat(2, lambda a: (FOUR,), A), "has 1 lanes, and the body returned 4"),
-        (lambda: when(nonzero(A), lambda a, b: (a,), A, B), "all 2 carried values"),
+        (lambda: repeat(2, lambda a: a, A), "functions that return tuples"),
+        (lambda: repeat(2, lambda a: (a, a), A), "return 1 values from this loop, when or switch, not 2"),
+        (lambda: repeat(2, lambda a: (a, a), constant(1)), "return 1 values from this loop, when or switch, not 2"),
+        (lambda: repeat(2, lambda a: (FOUR,), A), "return 1 lanes from this loop, when or switch, not 4"),
+        (lambda: when(nonzero(A), lambda a, b: (a,), A, B), "return 2 values from this loop, when or switch, not 1"),
         (lambda: when(A, lambda a: (a,), B), "must come from nonzero, below or at_least, not Value"),  # type: ignore[arg-type]
         (lambda: while_(lambda a: a, lambda a: (a,), B), "must come from nonzero, below or at_least, not Value"),
-        (lambda: switch(A & 1, [lambda a: (a,), lambda a: ()], B), "all 1 carried values"),
+        (
+            lambda: switch(A & 1, [lambda a: (a,), lambda a: ()], B),
+            "return 1 values from this loop, when or switch, not 0",
+        ),
         (lambda: switch(FOUR, [lambda a: (a,)], B), "must have one lane, not 4"),
-        (lambda: switch(constant(2), [lambda a: (a,)] * 2, B), "there are 2 bodies, numbered from 0"),
-        (lambda: table((1, 2), constant(2)), "there are 2 entries, numbered from 0"),
+        (lambda: switch(constant(2), [lambda a: (a,)] * 2, B), "no number 2 among 2 functions: the last is number 1"),
+        (lambda: table((1, 2), constant(2)), "no number 2 among 2 entries: the last is number 1"),
         (lambda: table((1, 256), A, size=1), "0 to 2\\*\\*8 - 1, not 256"),
         (lambda: table((1, -1), A), "not -1"),
         (lambda: table((1, 2), A, size=2), "1, 4 or 8 bytes, not 2"),
@@ -81,7 +84,7 @@ def _leaking(kind: str, a: Value, b: Value) -> tuple[Value, ...]:
 
 @pytest.mark.parametrize("kind", ["loop", "when", "another body"])
 def test_what_a_body_makes_stays_in_it(kind: str) -> None:
-    with pytest.raises(ValueError, match="only inside it") as error:
+    with pytest.raises(ValueError, match="outside the loop, when or switch") as error:
         lower(routine(lambda a, b: _leaking(kind, a, b)[-1:], 2))
     assert "\n" not in str(error.value)
 
@@ -103,7 +106,7 @@ def test_a_value_of_another_routine_has_no_meaning() -> None:
 
     lower(routine(keeping, 2))
     for value in kept[:2]:
-        with pytest.raises(ValueError, match="was made for another routine"):
+        with pytest.raises(ValueError, match="a value of another routine"):
             lower(routine(lambda a, b, value=value: (a | value,), 2))
 
 

@@ -211,7 +211,7 @@ def test_more_stack_than_a_page_is_refused() -> None:
     def describe(a: Value, b: Value) -> Values:
         return (joined(many(100, a ^ b)[::-1]),)
 
-    with pytest.raises(Refused, match=r"needs \d,\d{3} bytes of stack .* 4,096 at most: .* take fewer lanes"):
+    with pytest.raises(Refused, match=r"needs \d,\d{3} bytes of stack, .* 4,096 at most: .* take fewer lanes"):
         lower(routine(describe, 2), "avx512", lanes=8)
 
 
