@@ -1,4 +1,13 @@
-"""Counts of things as English text."""
+"""Numbers of things as English text, and tables as text."""
+
+import re
+from collections.abc import Iterable, Sequence
+from itertools import zip_longest
+from textwrap import wrap
+from typing import Any
+
+_NARROWEST = 12
+"""The smallest width in characters to which a column is folded."""
 
 
 def plural(number: int, name: str) -> str:
@@ -17,3 +26,33 @@ def counted(number: int, name: str) -> str:
     ('no kernels', '1 kernel', '2 kernels')
     """
     return f"{number or 'no'} {plural(number, name)}"
+
+
+def table(rows: Iterable[Sequence[Any]], head: Sequence[str] = (), width: int | None = None) -> str:
+    """Return rows as a table, below a head if there is one, with numbers right-aligned.
+
+    The widest columns are folded so that the table fits `width` characters, the first column last.
+
+    >>> print(table([("bmi2", 15, "a reason of many words"), ("x86-64", 1.5, "")], ("isa", "cycles", "why"), 31))
+    isa     cycles  why
+    ------  ------  ---------------
+    bmi2        15  a reason of
+                    many words
+    x86-64     1.5
+    """
+    cells = [[f"{cell:g}" if isinstance(cell, float) else str(cell) for cell in row] for row in rows]
+    columns = list(zip(*cells, strict=True))
+    right = [all(re.fullmatch(r"[-\d.,/%]*", cell) for cell in column) for column in columns] or [False] * len(head)
+    widths = [max(map(len, column)) for column in zip(*[head] * bool(head), *cells, strict=True)]
+    while width and sum(widths) + 2 * (len(widths) - 1) > width and max(widths) > _NARROWEST:
+        widths[max(range(len(widths)), key=lambda at: (at > 0 and widths[at] > _NARROWEST, widths[at]))] -= 1
+    lines = []
+    for row in [head, ["-" * wide for wide in widths], *cells] if head else cells:
+        folded = [
+            wrap(cell, wide, break_on_hyphens=False) if len(cell) > wide else [cell]
+            for cell, wide in zip(row, widths, strict=True)
+        ]
+        for line in zip_longest(*folded, fillvalue=""):
+            sides = zip(line, widths, right, strict=True)
+            lines.append("  ".join(cell.rjust(wide) if end else cell.ljust(wide) for cell, wide, end in sides).rstrip())
+    return "\n".join(lines)

@@ -118,9 +118,7 @@ def _print(rows: Sequence[dict[str, Any]]) -> None:
     keys += ["median", "p10", *(["speed"] if "speed" in several else []), "acceptance"]
     heads = {"mode": "calls", "unit": "cycles a", "p10": "10th", "acceptance": "clean"}
     shown = [[_shown(key, row.get(key)) for key in keys] for row in rows]
-    align = "".join("r" if key in ("lanes", "median", "p10", "speed", "acceptance") else "l" for key in keys)
-    head = [heads.get(key, key) for key in keys]
-    print_table(head, shown, align)
+    print_table(shown, [heads.get(key, key) for key in keys])
     boards = {row["boards"] for row in rows} - {0}
     print(f"\n{machine()['processor']}")
     print(METHOD)

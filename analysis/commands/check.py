@@ -73,7 +73,7 @@ def run(arguments: Namespace) -> int:
 def _report(kernels: Sequence[CheckedKernel]) -> None:
     outcomes = [kernel.outcome for kernel in kernels]
     rows = [(*kernel.key, f"{kernel.outcome.cases:,}", kernel.outcome.status, kernel.outcome.on) for kernel in kernels]
-    print_table(("name", "isa", "lanes", "abi", "cases", "", ""), rows, "llrlrll")
+    print_table(rows, ("name", "isa", "lanes", "abi", "cases", "", ""))
     for kernel in kernels:
         if kernel.outcome.mismatch is not None:
             print(f"\n{kernel.request.title} failed: {kernel.outcome.reason}")

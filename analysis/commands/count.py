@@ -102,11 +102,11 @@ def _print_counts(rows: Sequence[dict[str, Any]]) -> None:
 
 def _print_spreads(rows: Sequence[dict[str, Any]]) -> None:
     table = [
-        (row["name"], row["isa"], row["abi"], key.replace("_", " "), low, f"{mean:.1f}", high)
+        (row["name"], row["isa"], row["abi"], key.replace("_", " "), low, round(mean, 1), high)
         for row in rows
         for key in api.COUNTED
         for low, mean, high in [row[key].values()]
         if key in _ALWAYS or high
     ]
-    print_table(("name", "isa", "abi", "class", "minimum", "mean", "maximum"), table)
+    print_table(table, ("name", "isa", "abi", "class", "minimum", "mean", "maximum"))
     print(f"\n{rows[0]['positions']} positions")

@@ -5,8 +5,6 @@ import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 
-from tabulate import tabulate
-
 from setwise.analysis import api
 from setwise.analysis.code.decode import Binary
 from setwise.analysis.code.objects import ObjectFunction
@@ -30,7 +28,7 @@ from setwise.analysis.proof.certificate import Certificate
 from setwise.analysis.proofs import Proof
 from setwise.analysis.semantics.domains import BitVectors
 from setwise.analysis.spec.task import Argument, Place, Task
-from setwise.analysis.text import counted
+from setwise.analysis.text import counted, table
 from setwise.codegen.catalogue import chosen, find
 from setwise.codegen.numbering import LITTLE_ENDIAN
 
@@ -110,7 +108,7 @@ def _report(proofs: Sequence[Proof], seconds: float) -> None:
     certificates = [proof.certificate for proof in proofs if proof.certificate]
     times = [f"{1000 * proof.certificate.seconds:.0f}" if proof.certificate else "" for proof in proofs]
     rows = [(*proof.key, time, proof.status) for proof, time in zip(proofs, times, strict=True)]
-    print_table(("name", "isa", "lanes", "abi", "ms", ""), rows, "llrlrl")
+    print_table(rows, ("name", "isa", "lanes", "abi", "ms", ""))
     for proof in proofs:
         if proof.status == "refuted":
             print(f"\n{' '.join(map(str, proof.key))}\n{_refutation(proof)}")
@@ -131,8 +129,8 @@ def certificate_text(proof: Proof) -> str:
     task = certificate.task
     shape = [part for part in (isa, f"{lanes} lanes" if lanes > 1 else "", abi) if part]
     lines = [f"{title}, {', '.join(shape)}: {certificate.status}", ""]
-    instructions = [(f"{i.offset:x}", i.raw.hex(), i.text()) for i in certificate.instructions]
-    lines += tabulate(instructions, tablefmt="plain", disable_numparse=True, colalign=("right",)).split("\n")
+    instructions = [(f"{i.offset:3x}", i.raw.hex(), i.text()) for i in certificate.instructions]
+    lines += table(instructions).split("\n")
     takes = ", ".join(f"{argument.name} in {_where(argument)}" for argument in task.arguments)
     given = f", {' and '.join(map(str, task.requires))}" if task.requires else ""
     notes = [

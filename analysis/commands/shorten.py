@@ -132,7 +132,7 @@ def _print(sessions: Sequence[SearchSession]) -> None:
     first = 3 if single else 0
     if rows:
         head = ("kernel", "before", "after", "level", *_HEAD)
-        print_table(head[first:], [row[first:] for row in rows], ("lrrl" + "r" * len(_HEAD))[first:])
+        print_table([row[first:] for row in rows], head[first:])
     print_reasons(("not searched", found.refused) for found in sessions if found.refused)
     if not single:
         shorter = sum(bool(found.findings) for found in sessions)

@@ -52,7 +52,7 @@ def run(arguments: Namespace) -> int:
         print_json(list(map(_facts, TABLES)))
     else:
         rows = [(t.name + _brackets(t.shape), str(t.numbering), "; ".join(map(str, t.places))) for t in TABLES]
-        print_table(("table", "squares", "page"), rows)
+        print_table(rows, ("table", "squares", "page"))
     return 0
 
 

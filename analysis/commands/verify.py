@@ -37,7 +37,7 @@ def run(arguments: Namespace) -> int:
     if arguments.json:
         print_json(rows)
     else:
-        print_table(("of", "check", "", ""), [tuple(row.values()) for row in rows])
+        print_table([tuple(row.values()) for row in rows], ("of", "check", "", ""))
         wanting = [f"{number} {status}" for number, status in ((failed, "failed"), (not_run, "not run")) if number]
         print(f"\n{counted(len(rows), 'check')}: {', '.join(wanting) or 'all fine'}")
     return int(bool(failed or not_run))
