@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from setwise.analysis.text import table
+from setwise.analysis.text import counted, table
 
 
 def print_json(rows: Any) -> None:
@@ -37,7 +37,7 @@ def tally(statuses: Sequence[str], known: Sequence[str]) -> str:
     >>> tally(["passed", "passed", "failed"], ("passed", "failed", "not run"))
     '3 kernels: 2 passed, 1 failed, 0 not run'
     """
-    return f"{len(statuses)} kernels: {', '.join(f'{statuses.count(status)} {status}' for status in known)}"
+    return f"{counted(len(statuses), 'kernel')}: {', '.join(f'{statuses.count(status)} {status}' for status in known)}"
 
 
 def width() -> int | None:

@@ -79,4 +79,4 @@ def test_a_failed_check_draws_the_boards(capsys: Capture, monkeypatch: pytest.Mo
     assert f"{DUMB7} x86-64 1 sysv failed: 2 of 1000 cases differ\ncase 17\n" in out
     assert re.search(r"sliders +empty +attacks, expected +attacks, got", out)
     assert numbers(out) == [1 << 60, 255, 3, 1]
-    assert "1 kernels: 0 passed, 1 failed, 0 not run" in out
+    assert "\n1 kernel: 0 passed, 1 failed, 0 not run" in out
