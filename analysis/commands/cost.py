@@ -47,15 +47,15 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     """Bound the cycles of kernels, or of a function of an ELF file, and print tables."""
     words, fen, side = arguments.arguments, arguments.fen, arguments.side
-    given, skip = codes(arguments)
     if words is None and fen is None:
         if side is not None:
             raise ValueError("--side goes with --fen")
-        costed = api.costs(given, arguments.cpu, skip_refused=skip)
+        costed = api.costs(codes(arguments), arguments.cpu)
+    elif arguments.object:
+        raise ValueError("--executed and --fen go with a NAME, not with --object")
     else:
-        kernels, skip = requests(arguments, "--executed and --fen go with a NAME, not with --object")
         costed = api.costs(
-            kernels, arguments.cpu, lambda routine: words_of(routine, words or (), fen, side), skip_refused=skip
+            requests(arguments), arguments.cpu, lambda routine: words_of(routine, words or (), fen, side)
         )
     _print(costed, arguments.json)
     return 0

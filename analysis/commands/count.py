@@ -28,7 +28,6 @@ EXAMPLES = (
 )
 
 _ALWAYS = ("instructions", "moves", "operations")
-_ONE_OF_THEM = "--object, --over, and --executed or --fen exclude each other: give one of them"
 _MOST_BYTES = 1 << 24
 
 
@@ -51,22 +50,16 @@ def run(arguments: Namespace) -> int:
     """Count instructions and print a table."""
     words, fen, over, side = arguments.arguments, arguments.fen, arguments.over, arguments.side
     call = words is not None or fen is not None
-    if over is not None and call:
-        raise ValueError(_ONE_OF_THEM)
-    if arguments.names and side is not None and fen is None and over is None:
+    if call + (over is not None) + bool(arguments.object) > 1:
+        raise ValueError("--object, --over, and --executed or --fen exclude each other: give one of them")
+    if side is not None and fen is None and over is None:
         raise ValueError("--side goes with --fen or --over")
-    fens = [] if over is None else positions(over)
-    if over is None and not call:
-        given, skip = codes(arguments)
-        rows = api.counts(given, skip_refused=skip)
+    if over is not None:
+        rows = api.spreads(requests(arguments), positions(over), side)
+    elif call:
+        rows = api.executed_counts(requests(arguments), lambda routine: words_of(routine, words or (), fen, side))
     else:
-        kernels, skip = requests(arguments, _ONE_OF_THEM)
-        if over is not None:
-            rows = api.spreads(kernels, fens, side, skip_refused=skip)
-        else:
-            rows = api.executed_counts(
-                kernels, lambda routine: words_of(routine, words or (), fen, side), skip_refused=skip
-            )
+        rows = api.counts(codes(arguments))
     (print_json if arguments.json else _print_counts if over is None else _print_spreads)(rows)
     return 0
 

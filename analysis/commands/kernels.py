@@ -47,28 +47,22 @@ def requested(arguments: Namespace, routine: Routine, isa: str | None = None, la
     return api.request(routine, *shape, variant=arguments.variant, for_=arguments.objective, cpu=arguments.cpu)
 
 
-def codes(arguments: Namespace) -> tuple[Sequence[api.Code], bool]:
-    """Return the function of --object, or a request for each name, and whether to skip refused requests.
-
-    They are skipped if a name is a pattern. Raises ValueError if neither names nor an object are given.
-    """
+def codes(arguments: Namespace) -> Sequence[api.Code]:
+    """Return the function of --object, or a request for each name."""
     if object_given(arguments):
-        return [ObjectFunction(arguments.object, arguments.symbol)], False
+        return [ObjectFunction(arguments.object, arguments.symbol)]
+    return requests(arguments)
+
+
+def requests(arguments: Namespace) -> list[Request]:
+    """Return a request for each name. If a name is a pattern, kernels that cannot be made are skipped."""
     if not arguments.names:
         raise ValueError("name routines, or --object FILE --symbol SYM")
+
+    def made(routine: Routine) -> Request:
+        request = requested(arguments, routine)
+        request.kernel  # noqa: B018 - raises Refused
+        return request
+
     any_pattern = any(map(is_pattern, arguments.names))
-    routines = chosen(arguments.names)
-    requests = (unrefused if any_pattern else map)(lambda routine: requested(arguments, routine), routines)
-    return list(requests), any_pattern
-
-
-def requests(arguments: Namespace, why_not: str) -> tuple[Sequence[Request], bool]:
-    """Return the result of `codes` for routines.
-
-    Raises ValueError with the text `why_not` for a function of an ELF file.
-    """
-    given, skip = codes(arguments)
-    kernels = [code for code in given if isinstance(code, Request)]
-    if len(kernels) < len(given):
-        raise ValueError(why_not)
-    return kernels, skip
+    return list((unrefused if any_pattern else map)(made, chosen(arguments.names)))
