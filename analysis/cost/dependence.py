@@ -155,7 +155,9 @@ class Dataflow:
     def _finish(self, waits: Sequence[Wait], index: int) -> Arrival:
         live = any(value.live for value, _, _ in waits)
         ready = max((value.ready + latency for value, _, latency in waits), default=0) if live else 0.0
-        self.steps.append(Readiness(ready, tuple(Input(value.producer, *rest) for value, *rest in waits)))
+        self.steps.append(
+            Readiness(ready, tuple(Input(value.producer, name, latency) for value, name, latency in waits))
+        )
         return Arrival(ready, index, live, 1 + max((value.depth for value, _, _ in waits), default=0))
 
     def _exchange(self, part: TimedInstruction, index: int) -> None:
