@@ -9,8 +9,8 @@ from typing import Any
 from setwise.analysis import api
 from setwise.analysis.bench.benchmark import machine
 from setwise.analysis.bench.trials import EMPTY, METHOD, NoisyMeasurement, Timing
-from setwise.analysis.commands.arguments import add_json, add_lanes, add_names, add_only_isa
-from setwise.analysis.commands.kernels import add_cpu, add_objective, requested
+from setwise.analysis.commands.arguments import add
+from setwise.analysis.commands.kernels import requested
 from setwise.analysis.commands.tables import print_json, print_table
 from setwise.analysis.parallel import unrefused
 from setwise.analysis.progress import Progress
@@ -40,12 +40,8 @@ USUAL: tuple[tuple[str, str, int | None], ...] = (
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add NAME..., the target, the kinds of calls, the comparisons, and --json."""
-    add_names(parser, "routines, or patterns; default: the usual comparisons")
-    add_only_isa(parser)
-    add_lanes(parser)
-    add_objective(parser)
-    add_cpu(parser)
-    parser.add_argument("--abi", default="sysv", metavar="A", help="sysv, win64 or wiki (default: sysv)")
+    add(parser, "names", help="routines, or patterns; default: the usual comparisons")
+    add(parser, "only --isa", "--lanes", "--for", "--variant", "--cpu", "--abi")
     parser.add_argument(
         "--mode",
         metavar="M,...",
@@ -62,7 +58,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="S",
         help="seconds to wait for an idle processor, up to five times (default: 30)",
     )
-    add_json(parser)
+    add(parser, "--json")
 
 
 def run(arguments: Namespace) -> int:

@@ -10,17 +10,7 @@ from typing import TYPE_CHECKING
 
 from setwise.analysis import api
 from setwise.analysis.code.objects import ObjectFunction
-from setwise.analysis.commands.arguments import (
-    PATTERNS,
-    add_json,
-    add_names,
-    add_object,
-    add_on,
-    add_only_abi,
-    add_only_isa,
-    object_given,
-)
-from setwise.analysis.commands.kernels import add_variant
+from setwise.analysis.commands.arguments import PATTERNS, add, object_given
 from setwise.analysis.commands.tables import print_json, print_reasons, print_table, tally
 from setwise.analysis.pictures.board_text import boards, expected_and_got, input_lines
 from setwise.analysis.progress import Progress
@@ -40,18 +30,16 @@ EXAMPLES = (
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add NAME..., or an object; --on, --quick and --json."""
-    add_names(parser, f"{PATTERNS}; default: all")
-    add_only_isa(parser)
-    add_variant(parser)
-    add_only_abi(parser)
-    add_object(parser, remark="; it runs in Bochs only", spec=True)
-    add_on(parser)
+    add(parser, "names", help=f"{PATTERNS}; default: all")
+    add(parser, "only --isa", "--variant", "only --abi")
+    add(parser, "--object", help="an ELF object, program or shared library; it runs in Bochs only")
+    add(parser, "--symbol", "--spec", "--on")
     parser.add_argument(
         "--quick",
         action="store_true",
         help="run a sixteenth of the line cases and a tenth of the random boards (always so in Bochs)",
     )
-    add_json(parser)
+    add(parser, "--json")
 
 
 def run(arguments: Namespace) -> int:

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from setwise.analysis import api
-from setwise.analysis.commands.arguments import add_call, add_json, add_names, add_object, add_side, add_target
-from setwise.analysis.commands.kernels import add_objective, codes, requests
+from setwise.analysis.commands.arguments import add, add_call
+from setwise.analysis.commands.kernels import codes, requests
 from setwise.analysis.commands.tables import print_columns, print_json
 from setwise.analysis.cost.part import CostedPart, marked
 from setwise.analysis.cost.processors import PROCESSORS
@@ -30,18 +30,12 @@ Branching code is costed along its longest path, the one with the most instructi
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add NAME... and the target, or an object; --cpu, the call, and --json."""
-    add_names(parser)
-    parser.add_argument(
-        "--cpu",
-        metavar="C",
-        help=f"only this processor: {', '.join(on.name for on in PROCESSORS)} or native (default: all)",
+    add(parser, "names")
+    add(
+        parser, "--cpu", help=f"only this processor: {', '.join(on.name for on in PROCESSORS)} or native (default: all)"
     )
     add_call(parser)
-    add_side(parser)
-    add_object(parser)
-    add_target(parser)
-    add_objective(parser)
-    add_json(parser)
+    add(parser, "--side", "--object", "--symbol", "--isa", "--lanes", "--abi", "--for", "--variant", "--json")
 
 
 def run(arguments: Namespace) -> int:

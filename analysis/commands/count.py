@@ -6,15 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from setwise.analysis import api
-from setwise.analysis.commands.arguments import (
-    add_call,
-    add_json,
-    add_names,
-    add_object,
-    add_side,
-    add_target,
-)
-from setwise.analysis.commands.kernels import add_cpu, add_objective, codes, requests
+from setwise.analysis.commands.arguments import add, add_call
+from setwise.analysis.commands.kernels import codes, requests
 from setwise.analysis.commands.tables import print_columns, print_json, print_table
 from setwise.analysis.run.positions import words_of
 from setwise.codegen.board import parse_fen
@@ -33,17 +26,12 @@ _MOST_BYTES = 1 << 24
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add NAME..., a call, a file of positions or an object; the target and --json."""
-    add_names(parser)
+    add(parser, "names")
     add_call(parser, "count ")
     parser.add_argument(
         "--over", metavar="FILE", help="count the executed instructions over a file of FENs, one a line"
     )
-    add_side(parser)
-    add_object(parser)
-    add_target(parser)
-    add_objective(parser)
-    add_cpu(parser)
-    add_json(parser)
+    add(parser, "--side", "--object", "--symbol", "--isa", "--lanes", "--abi", "--for", "--variant", "--cpu", "--json")
 
 
 def run(arguments: Namespace) -> int:

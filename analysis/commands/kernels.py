@@ -1,44 +1,15 @@
 """The kernels and other code that a command line selects."""
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections.abc import Sequence
 
 from setwise.analysis import api
 from setwise.analysis.code.objects import ObjectFunction
 from setwise.analysis.commands.arguments import object_given
-from setwise.analysis.cost.processors import PROCESSORS
 from setwise.analysis.parallel import unrefused
 from setwise.codegen.catalogue import chosen, is_pattern
 from setwise.codegen.ir.routine import Routine
 from setwise.codegen.request import Request
-
-
-def add_objective(parser: ArgumentParser) -> None:
-    """Add --for and --variant. The command also needs --cpu, its own or that of `add_cpu`."""
-    parser.add_argument(
-        "--for",
-        dest="objective",
-        default="size",
-        metavar="O",
-        help="optimize for size (fewest instructions), latency or throughput, by timings and bounds (default: size)",
-    )
-    add_variant(parser)
-
-
-def add_variant(parser: ArgumentParser) -> None:
-    """Add --variant."""
-    parser.add_argument(
-        "--variant", default="", metavar="V", help="the variant of that name (`setwise bench --variants` lists all)"
-    )
-
-
-def add_cpu(parser: ArgumentParser) -> None:
-    """Add --cpu, the processor that --for optimizes for."""
-    parser.add_argument(
-        "--cpu",
-        metavar="C",
-        help=f"the processor: {', '.join(on.name for on in PROCESSORS)} or native (default: none in particular)",
-    )
 
 
 def requested(arguments: Namespace, routine: Routine, isa: str | None = None, lanes: int | None = None) -> Request:

@@ -4,7 +4,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from typing import Any
 
-from setwise.analysis.commands.arguments import PATTERNS, add_json, add_names
+from setwise.analysis.commands.arguments import PATTERNS, add
 from setwise.analysis.commands.tables import print_json, print_table, width
 from setwise.analysis.text import counted
 from setwise.codegen.board import DIRECTION_SETS, DIRECTIONS
@@ -18,13 +18,13 @@ EXAMPLES = ("setwise list", "setwise list 'kogge-stone.*'", "setwise list --page
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add NAME..., or a page, and --json."""
-    add_names(parser, f"{PATTERNS}; default: all, on a terminal by family")
+    add(parser, "names", help=f"{PATTERNS}; default: all, on a terminal by family")
     parser.add_argument(
         "--page",
         metavar="P",
         help="functions and tables of a page or section of the literature, by name: kogge-stone, 'Occluded Fill'",
     )
-    add_json(parser)
+    add(parser, "--json")
 
 
 def run(arguments: Namespace) -> int:

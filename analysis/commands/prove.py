@@ -8,18 +8,7 @@ from collections.abc import Iterator, Sequence
 from setwise.analysis import api
 from setwise.analysis.code.decode import Binary
 from setwise.analysis.code.objects import ObjectFunction
-from setwise.analysis.commands.arguments import (
-    PATTERNS,
-    add_json,
-    add_names,
-    add_object,
-    add_only_abi,
-    add_only_isa,
-    add_time_limit,
-    object_given,
-    place,
-)
-from setwise.analysis.commands.kernels import add_variant
+from setwise.analysis.commands.arguments import PATTERNS, add, object_given, place
 from setwise.analysis.commands.questions import Asked, check_new, write_questions
 from setwise.analysis.commands.tables import print_json, print_reasons, print_table, tally
 from setwise.analysis.pictures.board_text import boards, expected_and_got, input_lines
@@ -44,26 +33,17 @@ _MEMORY = "pointers not null, at multiples of 8; the result disjoint from inputs
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add NAME..., or an object; the time limit, --smt and --json."""
-    add_names(parser, f"{PATTERNS}; default: all")
-    add_only_isa(parser)
-    add_variant(parser)
-    parser.add_argument(
-        "--lanes",
-        type=int,
-        metavar="N",
-        help="only kernels with this number of lanes: 1, 2, 4, 8 (default: all); of an object, boards per register",
-    )
-    add_only_abi(parser)
-    add_object(parser, spec=True)
-    add_time_limit(parser, "seconds a kernel, after which it counts as not proved")
+    add(parser, "names", help=f"{PATTERNS}; default: all")
+    add(parser, "only --isa", "--variant")
+    shown = "only kernels with this number of lanes: 1, 2, 4, 8 (default: all); of an object, boards per register"
+    add(parser, "--lanes", help=shown)
+    add(parser, "only --abi", "--object", "--symbol", "--spec")
+    add(parser, "--time-limit", help="seconds a kernel, after which it counts as not proved")
     parser.add_argument(
         "--smt", type=place, metavar="DIR", help="save each solver query as SMT-LIB 2 in a new directory"
     )
-    add_json(
-        parser,
-        "; sha256 is the digest in listings and metadata.json, of code with zeros for distances to data; image_sha256 "
-        "covers code and data",
-    )
+    shown = "sha256 is the digest in listings and metadata.json, of code with zeros for distances to data"
+    add(parser, "--json", help=f"print JSON instead of a table; {shown}; image_sha256 covers code and data")
 
 
 def run(arguments: Namespace) -> int:

@@ -4,7 +4,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 
 from setwise.analysis.code.binary import binary_of
-from setwise.analysis.commands.arguments import add_coordinates, add_on, add_position, add_squares, add_target
+from setwise.analysis.commands.arguments import add
 from setwise.analysis.errors import CannotRunHere
 from setwise.analysis.pictures.board_text import boards, input_lines, result_titles, squares_lines
 from setwise.analysis.run.positions import given_parameters, squares_of, words_of
@@ -31,11 +31,12 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="ARG",
         help="a board: a number (0x..), squares (a1,h8) or a drawing; a square: e4; a direction: noEa",
     )
-    add_position(parser)
-    add_squares(parser)
-    add_coordinates(parser)
-    add_on(parser)
-    add_target(parser, lanes=False, default=None)
+    add(parser, "--fen", "--side")
+    add(parser, "--squares")
+    add(parser, "--coordinates")
+    add(parser, "--on")
+    add(parser, "--isa", default=None, help="x86-64, bmi2, ..., or native (default: the best that this processor has)")
+    add(parser, "--abi")
 
 
 def run(arguments: Namespace) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 
 from setwise.analysis import api
 from setwise.analysis.code.objects import ObjectFunction
-from setwise.analysis.commands.arguments import add_json, add_names, add_object, add_only_isa, object_given
+from setwise.analysis.commands.arguments import add, object_given
 from setwise.analysis.commands.prove import certificate_text
 from setwise.analysis.commands.tables import print_json, print_reasons, print_table
 from setwise.analysis.progress import Progress
@@ -29,16 +29,9 @@ EXAMPLES = (
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add NAME..., or an object; the levels, and the time for each."""
-    add_names(parser)
-    add_only_isa(parser)
-    parser.add_argument(
-        "--lanes",
-        type=int,
-        metavar="N",
-        help="only kernels with this number of lanes; for an object, its boards per register",
-    )
-    parser.add_argument("--abi", metavar="A", help="sysv, win64 or wiki (default: sysv)")
-    add_object(parser, spec=True)
+    add(parser, "names", "only --isa")
+    add(parser, "--lanes", help="only kernels with this number of lanes; for an object, its boards per register")
+    add(parser, "--abi", "--object", "--symbol", "--spec")
     parser.add_argument(
         "--level",
         action="append",
@@ -49,7 +42,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--budget", type=float, default=60.0, metavar="S", help="seconds of processor time a level (default: 60)"
     )
-    add_json(parser)
+    add(parser, "--json")
     parser.epilog = (parser.epilog or "") + (
         "\n\nexit status: 0 nothing shorter was found, 1 something was, 2 bad usage or something is missing"
     )
@@ -77,7 +70,7 @@ def run(arguments: Namespace) -> int:
 
 
 def _sessions(arguments: Namespace) -> list[SearchSession]:
-    abi, lanes = arguments.abi or "sysv", arguments.lanes
+    abi, lanes = arguments.abi, arguments.lanes
     if object_given(arguments):
         function = ObjectFunction(arguments.object, arguments.symbol)
         return [api.session_of(function, find(arguments.spec), abi, lanes or 1)]

@@ -7,7 +7,7 @@ from itertools import product
 from textwrap import indent
 from typing import Any
 
-from setwise.analysis.commands.arguments import add_coordinates, add_json, add_squares
+from setwise.analysis.commands.arguments import add
 from setwise.analysis.commands.tables import print_json, print_table
 from setwise.analysis.pictures.board_text import boards
 from setwise.codegen.board import hexadecimal
@@ -25,9 +25,9 @@ def add_arguments(parser: ArgumentParser) -> None:
         "name", nargs="?", metavar="NAME", help="the name of the table on its page (default: list all tables)"
     )
     parser.add_argument("--as", dest="language", metavar="L", help="as source: c, rust, python (default: drawn)")
-    add_squares(parser)
-    add_coordinates(parser)
-    add_json(parser)
+    add(parser, "--squares")
+    add(parser, "--coordinates")
+    add(parser, "--json")
 
 
 def run(arguments: Namespace) -> int:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from setwise.analysis.code.binary import binary_of
-from setwise.analysis.commands.arguments import add_coordinates, add_position, add_squares, add_target, place
+from setwise.analysis.commands.arguments import add, place
 from setwise.analysis.pictures.board_text import input_lines, squares_lines, turned
 from setwise.analysis.pictures.boards import strips_of_boards
 from setwise.analysis.pictures.drawing import Panel, Strip, as_text
@@ -42,16 +42,16 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "arguments", nargs="*", metavar="ARG", help="as for `setwise run` (default: the literature's example)"
     )
-    add_position(parser)
-    add_squares(parser)
-    add_coordinates(parser)
+    add(parser, "--fen", "--side")
+    add(parser, "--squares")
+    add(parser, "--coordinates")
     shown = parser.add_mutually_exclusive_group()
     shown.add_argument(
         "--registers", action="store_true", help="draw each executed instruction with the registers that it wrote"
     )
     shown.add_argument("--network", action="store_true", help="draw the prefix network of a Kogge-Stone fill")
     parser.add_argument("--svg", type=place, metavar="FILE", help="draw to this file instead")
-    add_target(parser)
+    add(parser, "--isa", "--lanes", "--abi")
 
 
 def run(arguments: Namespace) -> int:

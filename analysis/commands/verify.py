@@ -3,7 +3,7 @@
 from argparse import ArgumentParser, Namespace
 
 from setwise.analysis import api
-from setwise.analysis.commands.arguments import add_json, add_time_limit
+from setwise.analysis.commands.arguments import add
 from setwise.analysis.commands.tables import print_json, print_table
 from setwise.analysis.progress import Progress
 from setwise.analysis.text import counted
@@ -19,8 +19,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         action="store_true",
         help="execute the Python files that describe a user's own routines, which may do anything",
     )
-    add_time_limit(parser)
-    add_json(parser)
+    add(parser, "--time-limit", "--json")
 
 
 def run(arguments: Namespace) -> int:
