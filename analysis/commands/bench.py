@@ -14,33 +14,22 @@ from setwise.analysis.commands.kernels import requested
 from setwise.analysis.commands.tables import print_json, print_table
 from setwise.analysis.parallel import unrefused
 from setwise.analysis.progress import Progress
-from setwise.codegen.catalogue import chosen, find
+from setwise.codegen.catalogue import chosen
 from setwise.codegen.ir.routine import Routine
 from setwise.codegen.request import Request
 from setwise.codegen.run.timer import MODES
-from setwise.codegen.targets import ALL_SETS, TARGETS, VECTORS, target_named
-from setwise.codegen.targets.vector import AVX2, AVX512
+from setwise.codegen.targets import TARGETS, target_named
 
 EXAMPLES = (
-    "setwise bench",
     "setwise bench sliders.union --isa avx2 --beside gcc,clang",
     "setwise bench sliders.union --isa avx2 --variants",
     "setwise bench 'kogge-stone.attacks.*' --isa x86-64 --mode chained --json",
 )
-_SOUTH = ("dumb7.attacks.sout", "kogge-stone.attacks.sout", "push.attacks.sout")
-USUAL: tuple[tuple[str, str, int | None], ...] = (
-    *(("sliders.union", isa, None) for isa in ALL_SETS),
-    ("sliders.union", AVX512.name, 4),
-    *((name, isa, None) for name in _SOUTH for isa in ("x86-64", AVX2.name, AVX512.name)),
-    *((f"{family}.attacks.queen", isa, None) for family in ("dumb7", "kogge-stone") for isa in ("x86-64", AVX512.name)),
-    *(("sliders.union.batch", isa, None) for isa in ("x86-64", *VECTORS)),
-)
-"""The default comparisons: routine, instruction set, lanes."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add NAME..., the target, the kinds of calls, the comparisons, and --json."""
-    add(parser, "names", help="routines, or patterns; default: the usual comparisons")
+    add(parser, "names", nargs="+")
     add(parser, "only --isa", "--lanes", "--for", "--variant", "--cpu", "--abi")
     parser.add_argument(
         "--mode",
@@ -94,16 +83,9 @@ def _choices(arguments: Namespace) -> Iterator[tuple[Routine, str, int | None]]:
     isa, lanes = arguments.isa, arguments.lanes
     if isa is not None:
         target_named(isa)
-    if not arguments.names:
-        if isa or lanes:
-            raise ValueError("--isa and --lanes need a NAME: the default comparisons have their own")
-        yield from ((find(name), usual, shape) for name, usual, shape in USUAL)
-        return
     for routine in chosen(arguments.names):
-        if isa:
-            yield routine, isa, lanes
-        else:
-            yield from ((routine, own, lanes) for own in routine.isas if lanes in (None, *TARGETS[own].widths))
+        isas = [isa] if isa else [own for own in routine.isas if lanes in (None, *TARGETS[own].widths)]
+        yield from ((routine, own, lanes) for own in isas)
 
 
 def _print(rows: Sequence[dict[str, Any]]) -> None:

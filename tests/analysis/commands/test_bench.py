@@ -257,7 +257,6 @@ def test_arrays_and_what_this_processor_lacks(monkeypatch: pytest.MonkeyPatch, c
         ([SOUTH, "--isa", "sse9"], "unknown instruction set 'sse9': use one of"),
         ([SOUTH, "--isa", "x86-64", "--lanes", "4"], "has one lane"),
         ([SOUTH, "--mode", "loud"], "unknown mode 'loud': choose from chained,independent,mixed"),
-        (["--isa", "avx2"], "--isa and --lanes need a NAME"),
         ([SOUTH, "--variants", "--for", "latency"], "--variants times all variants: omit --variant, --for"),
         ([f"{SOUTH}.batch", "--boards", "0"], "arrays of 0 boards: give 1 or more"),
         ([SOUTH, "--isa", "x86-64", "--beside", "gcc,icc"], "unknown compiler 'icc': choose from gcc,clang"),
