@@ -25,8 +25,6 @@ from setwise.analysis.workers import Workers
 from setwise.codegen.ir.routine import Routine
 from setwise.codegen.request import Request
 
-_WORTH_PROCESSES = 8  # kernels: with fewer, level a ends before processes have started
-
 
 @dataclass(frozen=True)
 class Improvement:
@@ -63,15 +61,6 @@ def length(binary: Binary) -> int:
     return sum(instruction.mnemonic != "nop" for instruction in decode(binary.text)) - 1
 
 
-def refusal(subject: SearchSubject, binary: Binary) -> str:
-    """Return the one-line reason why code cannot be searched, or "" if it can."""
-    try:
-        _trials(subject, binary)
-    except SearchError as error:
-        return str(error)
-    return ""
-
-
 def search(
     subject: SearchSubject, binary: Binary, level: str, budget: float, at: slice = slice(None)
 ) -> tuple[Tally, Improvement | None]:
@@ -91,13 +80,6 @@ def _trials(subject: SearchSubject, binary: Binary) -> Trials:
     return Trials(
         subject.plan.routine.contract, subject.task, program, subject.plan.target, length(binary) - len(program.steps)
     )
-
-
-def _places(subject: SearchSubject, binary: Binary, level: str) -> tuple[Program | ProgramStep, ...]:
-    """Return the places that a level searches: the result of each step, and for level b also the unchanged program."""
-    program = _trials(subject, binary).program
-    steps = tuple(step for step in program.steps if step.form.file)
-    return (program, *steps) if level == "b" else steps
 
 
 Values = frozenset[Lanes]
@@ -122,8 +104,10 @@ class _Search:
     tally: Tally = field(default_factory=Tally)
 
     def run(self, at: slice) -> tuple[Tally, Improvement | None]:
-        start = time.thread_time()
-        places = _places(self.subject, self.binary, self.level)
+        start, program = time.thread_time(), _trials(self.subject, self.binary).program
+        places: list[Program | ProgramStep] = [step for step in program.steps if step.form.file]
+        if self.level == "b":  # the unchanged program may be compiled to less
+            places.insert(0, program)
         finding = None
         for place in places[at]:
             if time.thread_time() > self.until or finding:
@@ -223,11 +207,14 @@ class SearchSession:
 
 def run_session(found: SearchSession, levels: Sequence[str], budget: float) -> SearchSession:
     """Search level by level, and start over after each improvement. A level takes at most `budget` seconds."""
-    found.refused = refusal(found.subject, found.binary)
-    left = [] if found.refused else list(levels)
+    left = list(levels)
     while left:
         level = left.pop(0)
-        found.tallies[level], finding = search(found.subject, found.binary, level, budget)
+        try:
+            found.tallies[level], finding = search(found.subject, found.binary, level, budget)
+        except SearchError as error:
+            found.refused = str(error)
+            break
         if finding:
             found.findings.append(finding)
             found.binary = finding.binary
@@ -253,8 +240,7 @@ def session_of(function: ObjectFunction, spec: Routine, abi: str = "sysv", lanes
     """Return a new session for a function of an ELF file."""
     binary = function.binary
     subject = SearchSubject(spec.name, instruction_set(binary), abi, lanes)
-    if why := refusal(subject, binary):
-        raise ValueError(f"{function.symbol}: {why}")
+    _trials(subject, binary)  # raises SearchError
     return SearchSession(f"{function.symbol} as {spec.name}", subject, binary, binary)
 
 
@@ -273,7 +259,7 @@ def shorten(
     process dies. Needs NumPy and bitwuzla.
     """
     processes = min(processes, len(sessions))
-    if processes < 2 or ([*levels] == ["a"] and len(sessions) < _WORTH_PROCESSES):
+    if processes < 2:
         for found in sessions:
             show(found.title)
             run_session(found, levels, budget)

@@ -35,7 +35,7 @@ def test_nothing_is_found_in_a_kernel(capsys: Capture) -> None:
 
 
 ENDED = """
-import signal, sys
+import os, signal, sys
 from setwise.analysis.search import search
 from setwise.analysis.commands.main import main
 
@@ -50,6 +50,7 @@ def search_until_ended(*place):
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
 search.run_session = search_until_ended
+os.cpu_count = lambda: 1  # in this process
 sys.exit(main(arguments))
 """
 """The command, which a signal ends when it begins the third search."""

@@ -13,7 +13,7 @@ from setwise.analysis.proof.prover import Prover
 from setwise.analysis.search.forms import SearchError
 from setwise.analysis.search.lift import lift
 from setwise.analysis.search.lowering import binary_of_code, shortest
-from setwise.analysis.search.search import Improvement, SearchSession, length, refusal, run_session, search
+from setwise.analysis.search.search import Improvement, SearchSession, length, run_session, search
 from setwise.analysis.search.subject import SearchSubject, instruction_set
 from setwise.analysis.search.substitutes import Trials
 from setwise.analysis.spec.contracts import task_of
@@ -171,11 +171,7 @@ def test_a_session_goes_on_from_each_improvement() -> None:
 
 def test_code_with_jumps_is_refused() -> None:
     subject, binary = superseded("exploding.bishop", "x86-64")
-    assert (
-        run_session(SearchSession("", subject, binary, binary), ("a",), 1000).refused == refusal(subject, binary) != ""
-    )
-    with pytest.raises(SearchError, match="jumps"):
-        search(subject, binary, "a", 1000)
+    assert "jumps" in run_session(SearchSession("", subject, binary, binary), ("a",), 1000).refused
 
 
 def test_a_budget_is_processor_time(monkeypatch: pytest.MonkeyPatch) -> None:
