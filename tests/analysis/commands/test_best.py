@@ -46,23 +46,6 @@ def test_it_names_the_kernel_for_an_objective(capsys: pytest.CaptureFixture[str]
     assert [line.split()[0] for line in out.splitlines()[2:5]] == ["size", "latency", "throughput"]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (("nothing.such",), "nothing.such"),
-        (("leapers.knights", "--for", "beauty"), "no objective 'beauty'"),
-        (("leapers.knights", "--isa", "avx9"), "unknown instruction set 'avx9'"),
-        (("leapers.knights", "--isa", "avx512", "--cpu", "zen3", "--for", "latency"), "AMD Zen 3 has no avx512"),
-    ],
-)
-def test_what_does_not_go_is_one_line(
-    arguments: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["best", *arguments]) == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    assert said in line
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "isa"), OF_EACH_FAMILY)
 def test_every_variant_is_proved_and_checked(name: str, isa: str) -> None:

@@ -119,28 +119,6 @@ def test_an_object_may_take_boards_in_lanes(tmp_path: Path, capsys: Capture, abi
     assert "no kernel has 3 lanes" in complaint(capsys, *asked, "--lanes", "3")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (("prove", "kogge-stone.attacks.up"), "unknown routine"),
-        (("prove", NAME, "--isa", "mmx"), "unknown instruction set 'mmx'"),
-        (("prove", NAME, "--abi", "pascal"), "unknown convention 'pascal'"),
-        (
-            ("prove", "--object", "a.o", "--symbol", "f"),
-            "a function of an ELF file needs --object FILE --symbol SYM --spec NAME",
-        ),
-        (("prove", NAME, "--object", "a.o", "--symbol", "f", "--spec", NAME), "needs --object FILE"),
-        (("prove", "--object", "none.o", "--symbol", "f", "--spec", NAME), "none.o: no such file"),
-        *(
-            (("prove", NAME, f"--time-limit={given}"), "invalid time limit")
-            for given in ("nan", "-1", "0", "1e30", "day")
-        ),
-    ],
-)
-def test_bad_usage_is_refused_in_one_line(capsys: Capture, arguments: tuple[str, ...], said: str) -> None:
-    assert said in complaint(capsys, *arguments)
-
-
 def test_a_time_out_is_an_exit_status_of_1(capsys: Capture) -> None:
     shown = printed(capsys, "prove", NAME, "--isa", "x86-64", "--abi", "sysv", "--time-limit", "1e-6", status=1)
     assert "not proved: the time limit was reached" in shown

@@ -85,15 +85,6 @@ def test_all_tables_are_listed_with_their_pages(capsys: Capture) -> None:
     ]
 
 
-def test_wrong_usage_is_one_line(capsys: Capture) -> None:
-    assert "unknown table 'initC': the nearest names are initR, initB" in complaint(capsys, "table", "initC")
-    assert "unknown language 'go': choose from c, rust, python" in complaint(capsys, "table", "initB", "--as", "go")
-    assert "--as needs the name of a table" in complaint(capsys, "table", "--as", "c")
-    assert "excludes --json" in complaint(capsys, "table", "initB", "--as", "c", "--json")
-    assert "--squares needs the name of a table" in complaint(capsys, "table", "initB", "--as", "c", "--squares", "a1")
-    assert "shift contains no boards" in complaint(capsys, "table", "shift", "--squares", "a1")
-
-
 @pytest.mark.parametrize("page", ["Occluded Fill", "occluded-fill", "OCCLUDED"])
 def test_a_section_is_listed(capsys: Capture, page: str) -> None:
     lines = [line.split() for line in printed(capsys, "list", "--page", page).splitlines()]

@@ -12,7 +12,7 @@ import pytest
 from setwise.analysis.progress import Progress
 from setwise.codegen.run.call import missing
 from setwise.codegen.targets import TARGETS
-from tests.analysis.commands.running import ROOT, Capture, complaint, printed
+from tests.analysis.commands.running import ROOT, Capture, printed
 
 START = ("run", "sliders.union", "--isa", "x86-64", "--fen", "startpos")
 
@@ -85,7 +85,3 @@ def test_bash_completes_a_name(capsys: Capture) -> None:
     asked = '\nCOMP_WORDS=(setwise listing subt); COMP_CWORD=2; _shtab_setwise; echo "${COMPREPLY[@]}"'
     done = subprocess.run(["bash", "-c", script + asked], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["subtraction.attacks.east", "subtraction.attacks-cleared.east"]
-
-
-def test_a_shell_that_has_no_completion(capsys: Capture) -> None:
-    assert "unknown shell 'fish': choose from bash, zsh" in complaint(capsys, "completion", "fish")
