@@ -5,11 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 from collections.abc import Callable
 from operator import methodcaller
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
@@ -159,45 +157,6 @@ def test_figures_that_are_not_true_are_found(
     assert findings(capsys, tmp_path) == [(metadata.NAME, "made again")]
 
 
-FORMATS = ("nasm", "gas", "att", "masm", "c", "rust", "zig", "javascript", "elf", "coff")
-
-
-PLACES = {
-    "code": rb"[^\n]+",
-    "comment": rb"//[^\n]+|/\*.*?\*/|[;#] [^\n]+",
-    "contract": rb"(requires|takes|gives)[^\n]+",
-    "gate": rb"#\s*(if|elif|define)[^\n]+|target[^\n]+|cfg[^\n]+",
-    "record": rb"[^\n]+",
-}
-"""For each kind of change the pattern that finds its places in a file."""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("form", FORMATS)
-def test_forty_changes_of_each_format_are_found(form: str, tmp_path: Path, capsys: Capture) -> None:
-    """Eight of each kind: a byte changed, removed or added; of those of files four with the digests renewed."""
-    isas = "x86-64,avx2" if form in ("c", "rust", "zig") else "x86-64"  # those have gates
-    export(tmp_path, UNION, "--format", form, "--isa", isas, "--unproved")
-    draw, record = Random(form), (tmp_path / metadata.NAME).read_bytes()
-    files = sorted(path for path in tmp_path.iterdir() if path.name != metadata.NAME)
-    for kind, pattern in PLACES.items():
-        for at in range(8):
-            path = tmp_path / metadata.NAME if kind == "record" else draw.choice(files)
-            content = path.read_bytes()
-            places = [found.span() for found in re.finditer(pattern, content, re.DOTALL)] or [(0, len(content))]
-            here = draw.randrange(*draw.choice(places))
-            byte = content[here : here + 1]
-            other = (bytes([byte[0] ^ 1 << draw.randrange(8)]), b"", byte + b" ", byte + b"\n")[at % 4]
-            path.write_bytes(content[:here] + other + content[here + 1 :])
-            if kind != "record" and at < 4:
-                renewed(tmp_path)
-            assert main(["verify", str(tmp_path)]) != 0, (path, here, other)
-            capsys.readouterr()
-            path.write_bytes(content)
-            (tmp_path / metadata.NAME).write_bytes(record)
-    assert findings(capsys, tmp_path, status=0) == []
-
-
 def test_files_of_another_version_are_not_made_again(tmp_path: Path, capsys: Capture) -> None:
     """Even where nothing else can be read; but they may be replaced."""
     export(tmp_path, SOUTH, "--format", "nasm")
@@ -285,7 +244,6 @@ DESCRIBED = """
 import setwise
 from setwise import Board
 from pathlib import Path
-from random import Random
 
 Path(__file__).with_name("trace").touch()
 

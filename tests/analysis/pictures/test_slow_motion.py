@@ -162,19 +162,6 @@ def test_an_empty_boards_propagators_are_constants() -> None:
     assert [cycle.propagator for cycle in fill(find("kogge-stone.empty-fill.sout"), (1,)).cycles] == [None] * 3
 
 
-# descriptions without rays
-
-
-def test_the_network_has_a_gate_wherever_a_square_has_another_behind_it() -> None:
-    lines = network_text(-9, (1, 2, 4)).splitlines()
-    gates = [line for line in lines if "#" in line]
-    assert [line.count("#") for line in gates] == [7, 6, 4]
-    assert [line.partition("     ")[2] for line in gates] == [f"g |= p & (g >> {by});" for by in (9, 18, 36)]
-    # Every wire that leaves arrives: as many strokes in each row as there are gates below it.
-    falling = [line.count("\\") for line in lines if "\\" in line]
-    assert falling == [7] * 2 + [6] * 5 + [4] * 11
-
-
 def test_text() -> None:
     text = as_text([Strip("one", (Panel("a", 1), Panel("b", 2, stopped=1)), "note"), Strip("two")])
     lines = text.splitlines()
@@ -182,13 +169,6 @@ def test_text() -> None:
     assert lines[1] == "a" + 18 * " " + "b"
     assert lines[9] == "1 . . . . . . .    0 1 . . . . . ."
     assert lines[-2:] == ["", "two"]
-    wide = as_text([Strip("", (Panel("a title wider than its board", 1 << 48), Panel("b", 1, foot="foot")))]).split(
-        "\n"
-    )
-    assert wide[0] == "a title wider than its board    b"
-    assert wide[2] == "1 . . . . . . .".ljust(32) + ". . . . . . . ."
-    assert len(wide) == 10
-    assert all(line == line.rstrip() for line in wide)
     five = as_text([Strip("", tuple(Panel(str(n), 1 << n) for n in range(5)))])
     assert [line.split()[0] for line in five.splitlines() if line[0].isdigit() and len(line.split()) < 8] == ["0", "4"]
 
@@ -259,13 +239,6 @@ def test_trace_draws_a_network(capsys: Capture, tmp_path: Path) -> None:
     file = tmp_path / "network.svg"
     printed(capsys, "trace", "kogge-stone.occluded.nort", "--network", "--svg", str(file))
     assert file.read_text("utf-8") == prefix_network()
-
-
-def test_trace_registers(capsys: Capture) -> None:
-    text = printed(capsys, "trace", "push.attacks.sout", "--registers", "--isa", "bmi2")
-    assert text.startswith("push.attacks.sout, bmi2, sysv\n\nat entry\nsliders (rdi)")
-    assert "\n\n14. " in text
-    assert "\n\n15. " not in text
 
 
 def test_trace_to_a_file(capsys: Capture, tmp_path: Path) -> None:
