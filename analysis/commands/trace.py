@@ -3,14 +3,12 @@
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from setwise.analysis.code.binary import binary_of
-from setwise.analysis.commands.arguments import add, place
+from setwise.analysis.commands.arguments import add
 from setwise.analysis.pictures.board_text import input_lines, squares_lines, turned
-from setwise.analysis.pictures.boards import strips_of_boards
 from setwise.analysis.pictures.drawing import Panel, Strip, as_text
-from setwise.analysis.pictures.network import network_text, prefix_network
+from setwise.analysis.pictures.network import network_text
 from setwise.analysis.pictures.slow_motion import EMPTY, SLIDERS, conclusion, fill, fills, strips
 from setwise.analysis.run.caller import Caller
 from setwise.analysis.run.interpreter import RegisterWrite, Step
@@ -30,7 +28,7 @@ EXAMPLES = (
     "setwise trace dumb7.attacks.rook",
     "setwise trace exploding.bishop d4 0xfffffffff7ffffff --registers",
     "setwise trace kogge-stone.occluded.nort --network",
-    "setwise trace push.attacks.west --registers --fen '8/8/8/3R4/8/8/8/k1K5 w' --svg west.svg",
+    "setwise trace push.attacks.west --registers --fen '8/8/8/3R4/8/8/8/k1K5 w'",
 )
 
 
@@ -50,7 +48,6 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--registers", action="store_true", help="draw each executed instruction with the registers that it wrote"
     )
     shown.add_argument("--network", action="store_true", help="draw the prefix network of a Kogge-Stone fill")
-    parser.add_argument("--svg", type=place, metavar="FILE", help="draw to this file instead")
     add(parser, "--isa", "--lanes", "--abi")
 
 
@@ -61,7 +58,7 @@ def run(arguments: Namespace) -> int:
     words = _words(routine, arguments.arguments, arguments.fen, arguments.side, squares)
     ending = ""
     if arguments.network:
-        title, text, picture = f"{routine.name} as a network", network(routine, words), prefix_network()
+        title, text = f"{routine.name} as a network", network(routine, words)
     else:
         if arguments.registers:
             kernel = lower(routine, arguments.isa, arguments.abi, arguments.lanes)
@@ -75,14 +72,6 @@ def run(arguments: Namespace) -> int:
         title = ", ".join([title, *squares_lines(routine.contract, squares), *selected])
         shown = turned(shown, squares)
         text = "\n\n".join([as_text(shown, arguments.coordinates), *([ending] if ending else [])])
-        picture = strips_of_boards([*shown, Strip(ending)] if ending else shown, title) if arguments.svg else ""
-    if arguments.svg:
-        try:
-            Path(arguments.svg).write_text(picture, encoding="utf-8")
-        except OSError as error:
-            raise ValueError(f"cannot write {arguments.svg}: {(error.strerror or str(error)).lower()}") from None
-        print(f"{arguments.svg}: {title}")
-        return 0
     print(title, text, sep="\n\n")
     return 0
 

@@ -13,11 +13,10 @@ import pytest
 from setwise.analysis.code.binary import binary_of
 from setwise.analysis.cost.processors import processor
 from setwise.analysis.pictures import svg as pictures
-from setwise.analysis.pictures.boards import CELL, slow_motion, strips_of_boards
+from setwise.analysis.pictures.boards import CELL, slow_motion
 from setwise.analysis.pictures.dependence_graph import DependencePicture, dependences, graph
-from setwise.analysis.pictures.drawing import Panel, Strip
 from setwise.analysis.pictures.network import prefix_network
-from setwise.analysis.pictures.slow_motion import EMPTY, SLIDERS, TracedFill, fill, strips
+from setwise.analysis.pictures.slow_motion import EMPTY, SLIDERS, TracedFill, fill
 from setwise.analysis.pictures.svg import BLUE, INK, OCHRE
 from setwise.analysis.spec.contracts import task_of
 from setwise.codegen.catalogue import find
@@ -46,7 +45,6 @@ def slow() -> str:
 def drawn() -> dict[str, str]:
     return {
         "slow motion": slow(),
-        "strips": strips_of_boards(strips(floods()[0]), "a <title> & more"),
         "network": prefix_network(),
         "graphs": dependences(GRAPHS, ON),
     }
@@ -190,20 +188,12 @@ def test_the_critical_path_is_a_straight_column_from_an_argument_to_the_result()
     assert max(ends) - min(ends) < 1
 
 
-def test_strips_have_a_disc_for_each_square_of_each_board() -> None:
-    shown = floods()[0]
-    picture = drawn()["strips"]
-    root = ElementTree.fromstring(picture)
-    circles = [circle.get("fill") for circle in root.iter(f"{SVG}circle")]
-    boards = [SLIDERS, EMPTY, *(board for cycle in shown.cycles for board in (cycle.source, cycle.kept, cycle.flood))]
-    assert circles.count(BLUE) == sum(board.bit_count() for board in boards)
-    assert circles.count("none") == 3
-    assert root.findtext(f"{SVG}title") == "a <title> & more"
-
-
 def test_a1_is_the_dark_square_at_the_lower_left() -> None:
-    root = ElementTree.fromstring(strips_of_boards([Strip("", (Panel("a1", 1),))], ""))
-    (disc,) = root.iter(f"{SVG}circle")
+    root = ElementTree.fromstring(slow_motion(*floods(1, (1 << 64) - 1)))
+    group = next(root.iter(f"{SVG}g"))
+    (board,) = list(group.iter(f"{SVG}g"))[1:2]
+    squares = {(square.get("x"), square.get("y")): square.get("fill") for square in board.iter(f"{SVG}rect")}
+    light, dark = pictures.SQUARES
+    assert (squares["0", str(7 * CELL)], squares[str(CELL), str(7 * CELL)]) == (dark, light)
+    disc = next(board.iter(f"{SVG}circle"))
     assert (float(disc.attrib["cx"]), float(disc.attrib["cy"])) == (CELL / 2, 7.5 * CELL)
-    corner = {(square.get("x"), square.get("y")): square.get("fill") for square in root.iter(f"{SVG}rect")}
-    assert corner["0", str(7 * CELL)] != corner[str(CELL), str(7 * CELL)] == corner["0", str(6 * CELL)]

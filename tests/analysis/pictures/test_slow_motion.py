@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import xml.etree.ElementTree as ET
 from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -13,7 +11,7 @@ from hypothesis import strategies as st
 from setwise.analysis.code.binary import binary_of
 from setwise.analysis.commands.trace import registers
 from setwise.analysis.pictures.drawing import Panel, Strip, as_text
-from setwise.analysis.pictures.network import network_text, prefix_network
+from setwise.analysis.pictures.network import network_text
 from setwise.analysis.pictures.slow_motion import EMPTY, SLIDERS, TracedFill, conclusion, fill, fills
 from setwise.analysis.run.caller import Caller
 from setwise.analysis.spec import raywalk
@@ -232,24 +230,14 @@ def test_trace_draws_several_directions_side_by_side(capsys: Capture) -> None:
     assert "west: flood" in turned.splitlines()[13]
 
 
-def test_trace_draws_a_network(capsys: Capture, tmp_path: Path) -> None:
+def test_trace_draws_a_network(capsys: Capture) -> None:
     text = printed(capsys, "trace", "kogge-stone.attacks.any", "1", "2", "west", "--network")
     assert text == printed(capsys, "trace", "kogge-stone.attacks.west", "--network").replace("west", "any", 1)
     assert text.endswith(network_text(-1, (1, 2, 4)) + "\n")
-    file = tmp_path / "network.svg"
-    printed(capsys, "trace", "kogge-stone.occluded.nort", "--network", "--svg", str(file))
-    assert file.read_text("utf-8") == prefix_network()
 
 
-def test_trace_to_a_file(capsys: Capture, tmp_path: Path) -> None:
-    file = tmp_path / "slow.svg"
-    assert printed(capsys, "trace", "--svg", str(file)) == f"{file}: dumb7.occluded.sout in slow motion\n"
-    assert "the flood stopped" in "".join(ET.parse(file).getroot().itertext())
-
-
-def test_trace_complains_in_one_line(capsys: Capture, tmp_path: Path) -> None:
+def test_trace_complains_in_one_line(capsys: Capture) -> None:
     assert "has no cycles to show" in complaint(capsys, "trace", "push.attacks.sout")
     assert "repeats is 99: it must be from" in complaint(capsys, "trace", "exploding.rook-corners", "a1", "99", "a1")
     assert "has no prefix network" in complaint(capsys, "trace", "dumb7.attacks.sout", "--network")
     assert "has no default example" in complaint(capsys, "trace", "exploding.bishop")
-    assert "cannot write" in complaint(capsys, "trace", "--svg", str(tmp_path / "no" / "where"))
