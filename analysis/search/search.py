@@ -1,14 +1,16 @@
 """The search for shorter code: replacements are tested on samples, compiled, and proved."""
 
+from __future__ import annotations
+
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 
 from setwise.analysis.code.binary import binary_of
-from setwise.analysis.code.decode import Binary, decode
+from setwise.analysis.code.decode import Binary, decode, features
 from setwise.analysis.code.objects import ObjectFunction
 from setwise.analysis.errors import CannotRunHere
 from setwise.analysis.parallel import Show, made, silent
@@ -19,11 +21,39 @@ from setwise.analysis.search.levels import LEVELS, Candidate, Level, single
 from setwise.analysis.search.lift import lift
 from setwise.analysis.search.lowering import binary_of_code, shortest
 from setwise.analysis.search.program import Program, ProgramStep
-from setwise.analysis.search.subject import SearchSubject, instruction_set
 from setwise.analysis.search.substitutes import Trials
+from setwise.analysis.spec.contracts import task_for
+from setwise.analysis.spec.task import Task
 from setwise.analysis.workers import Workers
+from setwise.codegen.catalogue import find
+from setwise.codegen.ir.layout import Layout
 from setwise.codegen.ir.routine import Routine
+from setwise.codegen.kernel import Plan, convention_named
 from setwise.codegen.request import Request
+from setwise.codegen.targets import TARGETS, target_named
+
+
+@dataclass(frozen=True)
+class SearchSubject:
+    """A routine by name, which gives the contract; an instruction set, a convention, and boards per argument."""
+
+    routine: str
+    isa: str
+    abi: str
+    boards: int = 1
+
+    def __reduce__(self) -> tuple[type[SearchSubject], tuple[str, str, str, int]]:
+        return SearchSubject, (self.routine, self.isa, self.abi, self.boards)
+
+    @cached_property
+    def plan(self) -> Plan:
+        """The plan by which codegen compiles new code."""
+        return Plan(find(self.routine), target_named(self.isa), convention_named(self.abi), Layout())
+
+    @cached_property
+    def task(self) -> Task:
+        """The task that new code must fulfil."""
+        return task_for(self.plan.routine.contract, self.plan.convention, self.boards)
 
 
 @dataclass(frozen=True)
@@ -54,6 +84,12 @@ class Tally:
     refuted: int = 0
     undecided: int = 0
     seconds: float = 0.0
+
+
+def instruction_set(binary: Binary) -> str:
+    """Return the first instruction set that supports all of the code, or else the one that lacks the least."""
+    needed = features(decode(binary.text))
+    return min(TARGETS, key=lambda name: len(needed - TARGETS[name].features))
 
 
 def length(binary: Binary) -> int:

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from setwise.analysis.code.decode import Binary
-from setwise.analysis.search.subject import SearchSubject
+from setwise.analysis.search.search import SearchSubject
 
 DATA = Path(__file__).parents[2] / "data" / "superseded.json"
 

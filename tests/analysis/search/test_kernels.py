@@ -10,8 +10,7 @@ import pytest
 from setwise.analysis.code.binary import binary_of
 from setwise.analysis.report.figures import Figures, Key, figures_of, keys
 from setwise.analysis.search.forms import SearchError
-from setwise.analysis.search.search import Improvement, search
-from setwise.analysis.search.subject import SearchSubject
+from setwise.analysis.search.search import Improvement, SearchSubject, search
 from setwise.analysis.spec import raywalk
 from setwise.codegen.catalogue import find
 from setwise.codegen.lower import lower

@@ -13,8 +13,15 @@ from setwise.analysis.proof.prover import Prover
 from setwise.analysis.search.forms import SearchError
 from setwise.analysis.search.lift import lift
 from setwise.analysis.search.lowering import binary_of_code, shortest
-from setwise.analysis.search.search import Improvement, SearchSession, length, run_session, search
-from setwise.analysis.search.subject import SearchSubject, instruction_set
+from setwise.analysis.search.search import (
+    Improvement,
+    SearchSession,
+    SearchSubject,
+    instruction_set,
+    length,
+    run_session,
+    search,
+)
 from setwise.analysis.search.substitutes import Trials
 from setwise.analysis.spec.contracts import task_of
 from setwise.codegen.catalogue import find
