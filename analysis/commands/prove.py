@@ -16,7 +16,7 @@ from setwise.analysis.progress import Progress
 from setwise.analysis.proof.certificate import Certificate
 from setwise.analysis.proofs import Proof
 from setwise.analysis.semantics.domains import BitVectors
-from setwise.analysis.spec.task import Argument, Place, Task
+from setwise.analysis.spec.task import Argument, Task
 from setwise.analysis.text import counted, table
 from setwise.codegen.catalogue import chosen, find
 from setwise.codegen.numbering import LITTLE_ENDIAN
@@ -116,7 +116,7 @@ def certificate_text(proof: Proof) -> str:
         ("end", certificate.binary.layout.end if certificate.binary.layout else ""),
         ("specification", _specification(task)),
         ("takes", takes + given),
-        ("gives", ", ".join(f"{result.name} in {_place(result.place)}" for result in task.results)),
+        ("gives", ", ".join(f"{result.name} in {result.place}" for result in task.results)),
         ("memory", _MEMORY if any(argument.kind in ("boards", "results") for argument in task.arguments) else ""),
         ("changes", ", ".join(certificate.written(kept=False)) or "nothing"),
         ("restores", ", ".join(certificate.written(kept=True)) if certificate.status == "proved" else ""),
@@ -160,15 +160,7 @@ def _how(certificate: Certificate) -> str:
 
 def _where(argument: Argument) -> str:
     what = {"results": " (an address)", "boards": " (an array)", "count": " (a number)"}.get(argument.kind, "")
-    return _place(argument.place) + what
-
-
-def _place(place: Place) -> str:
-    if place.file == "stack":
-        return f"[rsp+{place.offset}]"
-    if place.file == "vector":
-        return {2: "x", 4: "y", 8: "z"}[place.lanes] + place.register[1:]
-    return place.register if place.file == "general" else f"memory at {place.offset}"
+    return f"{argument.place}{what}"
 
 
 def _refutation(proof: Proof) -> str:

@@ -120,10 +120,7 @@ def registers(kernel: Kernel, words: Sequence[int]) -> list[Strip]:
     task = task_of(kernel)
     trace = Caller(binary_of(kernel), task).trace(words)
     inputs = [argument for argument in task.arguments if argument.kind != "results"]
-    given = [
-        Panel(f"{argument.name} ({argument.place.register or 'stack'})", word)
-        for argument, word in zip(inputs, words, strict=True)
-    ]
+    given = [Panel(f"{argument.name} ({argument.place})", word) for argument, word in zip(inputs, words, strict=True)]
     last = len(trace.steps) - 1
     return [
         Strip("at entry", tuple(given)),

@@ -184,6 +184,12 @@ def test_registers_show_each_executed_instruction() -> None:
 # the command
 
 
+def test_registers_have_the_names_that_instructions_use(capsys: Capture) -> None:
+    for isa, first in {"x86-64": "rdi", "sse2": "xmm0", "avx2": "ymm0", "avx512": "zmm0"}.items():
+        text = printed(capsys, "trace", "push.attacks.west", "--registers", "--isa", isa)
+        assert f"\nat entry\nsliders ({first})" in text
+
+
 def test_trace_alone_shows_the_page(capsys: Capture) -> None:
     text = printed(capsys, "trace")
     assert text.startswith("dumb7.occluded.sout in slow motion\n\nflood = gen = sliders    empty\n1 . . . . . . .")
@@ -195,6 +201,7 @@ def test_trace_alone_shows_the_page(capsys: Capture) -> None:
 def test_trace_takes_positions_and_directions(capsys: Capture) -> None:
     fen = "8/8/8/8/8/8/8/Q6k w - - 0 1"
     text = printed(capsys, "trace", "kogge-stone.attacks.east", "--fen", fen)
+    assert text.splitlines()[2].split("    ") == ["gen = sliders", "  empty"]
     assert "2. fill\npro, runs of 2" in text
     assert "1 1 1 1 1 1 1 .    . 1 1 1 1 1 1 1" in text
     by_name = printed(capsys, "trace", "kogge-stone.attacks.any", "east", "--fen", fen)
