@@ -45,7 +45,7 @@ def run(arguments: Namespace) -> int:
         if arguments.squares and not found.boards:
             raise ValueError(f"{found.name} contains no boards: omit --squares")
         if arguments.json:
-            print_json({**_facts(found), "entries": [hexadecimal(e) if found.boards else e for e in found.entries]})
+            print_json({**_facts(found), "entries": [f"{e:#018x}" if found.boards else e for e in found.entries]})
         else:
             print(source(found, language) if language else drawn(found, shown, arguments.coordinates))
     elif arguments.json:

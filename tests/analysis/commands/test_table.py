@@ -61,6 +61,7 @@ def test_every_language_says_the_entries(capsys: Capture, table: LiteratureTable
         numbers = [int(text.removesuffix("ULL").replace("_", ""), 0) for text in said]
         assert tuple(numbers) == table.entries
     told = json.loads(printed(capsys, "table", table.name, "--json"))
+    assert not table.boards or all(re.fullmatch("0x[0-9a-f]{16}", entry) for entry in told["entries"])
     assert tuple(int(e, 0) if isinstance(e, str) else e for e in told["entries"]) == table.entries
 
 
