@@ -5,7 +5,10 @@ from collections.abc import Mapping
 from typing import Any
 
 _DAY = 86_400
-PATTERNS = "routines or patterns such as 'dumb7.*', or your own (the file is executed): mine.py, mine.py:function"
+PATTERNS = (
+    "routines, families (dumb7), patterns ('dumb7.*.sout'), or your own (the file is executed): mine.py, "
+    "mine.py:function"
+)
 
 
 def instruction_sets(text: str) -> str:
