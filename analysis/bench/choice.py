@@ -82,9 +82,10 @@ def request(
     if variant and for_ != "size":
         raise ValueError("--for and --variant both choose a variant: give one of them")
     routine = find(routine) if isinstance(routine, str) else routine
+    on = processor_named(cpu) if cpu else None
     if for_ == "size" or variant:
         return Request(routine, isa, abi, lanes, variant)
-    return chosen_request(for_, processor_named(cpu) if cpu else None, routine, (isa,), abi, lanes)
+    return chosen_request(for_, on, routine, (isa,), abi, lanes)
 
 
 def best(

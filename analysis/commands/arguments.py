@@ -33,6 +33,16 @@ def seconds(given: str) -> float:
     return number
 
 
+def processor(given: str) -> str:
+    """Return the name of a processor whose costs are known, or native."""
+    from setwise.analysis.cost.processors import processor as known
+
+    try:
+        return given if given == "native" else known(given).name
+    except ValueError as error:
+        raise ArgumentTypeError(str(error)) from None
+
+
 def place(given: str) -> str:
     """Return the name of a file or directory to write. "-", by convention standard output, is refused."""
     if given in ("", "-"):
@@ -68,6 +78,7 @@ _SHARED: Mapping[str, Mapping[str, Any]] = {
         "help": "the variant of that name (`setwise bench --variants` lists all)",
     },
     "--cpu": {
+        "type": processor,
         "metavar": "C",
         "help": "the processor: skylake-server, ice-lake, golden-cove, zen3, zen4, zen5 or native (default: none in "
         "particular)",
@@ -88,6 +99,7 @@ _SHARED: Mapping[str, Mapping[str, Any]] = {
     "--object": {"metavar": "FILE", "help": "an ELF object, program or shared library"},
     "--symbol": {"metavar": "SYM", "help": "the function in it"},
     "--spec": {"metavar": "NAME", "help": "the routine whose contract it must fulfil"},
+    "--patience": {"type": seconds, "metavar": "S"},
     "--on": {
         "metavar": "P",
         "help": "emulate this processor in Bochs: nehalem, haswell, zen, skylake-server, ice-lake, tiger-lake "

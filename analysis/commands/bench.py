@@ -40,13 +40,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--beside", metavar="C,...", help="also time the same in C by these compilers: gcc,clang")
     parser.add_argument("--variants", action="store_true", help="time all variants, not only the best")
     parser.add_argument("--boards", type=int, default=512, metavar="N", help="the length of arrays (default: 512)")
-    parser.add_argument(
-        "--patience",
-        type=float,
-        default=30.0,
-        metavar="S",
-        help="seconds to wait for an idle processor, up to five times (default: 30)",
-    )
+    shown = "seconds to wait for an idle processor, up to five times (default: 30)"
+    add(parser, "--patience", default=30.0, help=shown)
     add(parser, "--json")
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from setwise.analysis import api
 from setwise.analysis.code.objects import ObjectFunction
-from setwise.analysis.commands.arguments import add, object_given
+from setwise.analysis.commands.arguments import add, object_given, seconds
 from setwise.analysis.commands.prove import certificate_text
 from setwise.analysis.commands.tables import print_json, print_reasons, print_table
 from setwise.analysis.progress import Progress
@@ -40,7 +40,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "c: by two or three (default: all, in this order)",
     )
     parser.add_argument(
-        "--budget", type=float, default=60.0, metavar="S", help="seconds of processor time a level (default: 60)"
+        "--budget", type=seconds, default=60.0, metavar="S", help="seconds of processor time a level (default: 60)"
     )
     add(parser, "--json")
     parser.epilog = (parser.epilog or "") + (
@@ -53,8 +53,6 @@ def run(arguments: Namespace) -> int:
     BitVectors()  # first of all, to fail early if there is no solver
     import numpy  # noqa: F401 - likewise
 
-    if not 0 < arguments.budget < float("inf"):
-        raise ValueError("--budget takes seconds above 0")
     levels = [level for level in LEVELS if level in (arguments.level or LEVELS)]
     sessions = _sessions(arguments)
     try:

@@ -23,7 +23,8 @@ each command and says what is here; tables come as `--json` too.
 
 A NAME is a routine's, a family's such as `dumb7`, or a pattern such as `'dumb7.*.sout'`. It may be the literature's:
 `fillUpOccluded`, `soutOccl@kogge-stone`; [its page](literature.md) has all. Or it is your own: `mine.py:function`,
-`mine.py` for all of a file, or `package.module:function`. Each command that names it runs that file, which is Python and may do anything.
+`mine.py` for all of a file, or `package.module:function`. Each command that names it runs that file, which is Python
+and may do anything.
 
 `count`, `cost`, `check`, `prove` and `shorten` also take a function of an object file: `--object FILE --symbol SYM`.
 

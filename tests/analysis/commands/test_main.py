@@ -54,14 +54,20 @@ WRONG = {
     f"bench {KOGGE_STONE}.batch --boards 0": "arrays of 0 boards: give 1 or more",
     f"bench {DUMB7} --isa x86-64 --beside gcc,icc": "unknown compiler 'icc': choose from gcc,clang",
     f"bench {DUMB7} --isa x86-64 --abi win64 --beside gcc": "compiled C uses the System V convention",
+    **{
+        f"{each} {DUMB7} --cpu zen9": "unknown processor 'zen9'"
+        for each in ("listing", "count", "cost", "best", "bench")
+    },
+    f"export {DUMB7} --format c -o new --cpu zen9": "unknown processor 'zen9'",
+    f"bench {DUMB7} --patience -1": "give seconds above 0",
+    "report --patience -1": "give seconds above 0",
+    "verify new --time-limit -1": "give seconds above 0",
     "cost no.such.routine": "unknown routine",
-    f"cost {DUMB7} --cpu 8086": "unknown processor '8086'",
     "cost": "name routines",
     "cost --object a.o": "go together",
     "cost exploding.rook --executed e4": "exploding.rook takes 2 arguments",
     "cost exploding.rook --side white": "--side goes with --fen",
     "count leapers.knights --for speed": "no objective 'speed': give size, latency or throughput",
-    "count leapers.knights --for latency --cpu zen9": "unknown processor 'zen9'",
     "count leapers.knights --for latency --variant urgent": "give one of them",
     "count leapers.knights --variant 9": "has no variant '9'",
     "prove kogge-stone.attacks.up": "unknown routine",

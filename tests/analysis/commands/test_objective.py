@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import setwise
+from setwise.analysis import api
 from setwise.analysis.bench import here
 from setwise.analysis.code.binary import binary_of
 from setwise.analysis.commands.main import main
@@ -59,6 +60,11 @@ def test_a_processor_that_is_not_known_is_told_the_nearest(monkeypatch: pytest.M
         ValueError, match=r"there is no cost model of this processor \(.+\): the nearest is .+, --cpu [\w-]+$"
     ):
         here.processor_named("native")
+
+
+def test_a_processor_is_known_whatever_it_is_for() -> None:
+    with pytest.raises(ValueError, match="unknown processor 'zen9'"):
+        api.request(NAME[0], cpu="zen9")
 
 
 def test_a_function_for_latency_gives_the_same() -> None:
