@@ -198,6 +198,19 @@ def test_tens_of_thousands_of_names_take_no_longer(capsys: Capture) -> None:
     assert time.monotonic() - begun < 5
 
 
+@pytest.mark.parametrize("module", ["main", "list"])
+def test_an_interrupt_while_modules_load_has_no_traceback(module: str) -> None:
+    code = (
+        f"import sys; from importlib.abc import MetaPathFinder\n"
+        f"class Interrupt(MetaPathFinder):\n"
+        f"    def find_spec(self, name, *_):\n"
+        f"        if name == 'setwise.analysis.commands.{module}': raise KeyboardInterrupt\n"
+        f"sys.meta_path.insert(0, Interrupt()); from setwise.__main__ import main; sys.exit(main())"
+    )
+    done = subprocess.run([sys.executable, "-c", code, "list"], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
 def test_an_error_of_ours_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(_: object) -> int:
         raise KeyError("a bug")
