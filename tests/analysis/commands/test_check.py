@@ -24,9 +24,12 @@ def test_check_without_numpy(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -
     assert complaint(capsys, "check", DUMB7) == "setwise check: NumPy is not installed: pip install numpy\n"
 
 
-def test_help_without_numpy() -> None:
+@pytest.mark.parametrize(
+    ("line", "said"), [("check --help", "--on icelake"), ("report --help", "--check"), ("completion bash", "shtab")]
+)
+def test_help_and_completion_without_numpy(line: str, said: str) -> None:
     code = "import sys; sys.modules['numpy'] = None; from setwise.analysis.commands.main import main; sys.exit(main())"
-    assert "setwise check sliders.union --on icelake" in setwise(["check", "--help"], code)
+    assert said in setwise(line.split(), code)
 
 
 @runs
