@@ -14,6 +14,7 @@ from setwise.analysis.commands.arguments import PATTERNS, add, object_given
 from setwise.analysis.commands.tables import print_json, print_reasons, print_table, tally
 from setwise.analysis.pictures.board_text import boards, expected_and_got, input_lines
 from setwise.analysis.progress import Progress
+from setwise.analysis.run.positions import shown_kind
 from setwise.codegen.catalogue import chosen, find
 from setwise.codegen.ir.routine import Contract
 
@@ -77,7 +78,7 @@ def _report(kernels: Sequence[CheckedKernel]) -> None:
 
 def drawn(contract: Contract, mismatch: Mismatch) -> str:
     """Return a mismatch as boards."""
-    kinds = {parameter.name: parameter.kind for parameter in contract.elements or contract.parameters}
+    kinds = {parameter.name: shown_kind(parameter) for parameter in contract.elements or contract.parameters}
     inputs = ((name, kinds[name], word) for name, word in mismatch.inputs)
     lines, shown = input_lines(inputs, contract.numbering)
     shown += expected_and_got(contract.results, mismatch.expected, mismatch.got)

@@ -15,6 +15,7 @@ from setwise.analysis.pictures.board_text import boards, expected_and_got, input
 from setwise.analysis.progress import Progress
 from setwise.analysis.proof.certificate import Certificate
 from setwise.analysis.proofs import Proof
+from setwise.analysis.run.positions import shown_kind
 from setwise.analysis.semantics.domains import BitVectors
 from setwise.analysis.spec.task import Argument, Task
 from setwise.analysis.text import counted, table
@@ -171,7 +172,7 @@ def _refutation(proof: Proof) -> str:
     lines = [f"refuted: {case.complaint}; {confirmation.description}"]
     if proof.hint:
         return "\n".join([*lines, proof.hint])
-    kinds = {argument.name: argument.kind for argument in task.words}
+    kinds = {argument.name: shown_kind(argument) for argument in task.words}
     number = len(case.inputs[0][1])
     if task.elements:
         where = f", the result in place of {case.inputs[case.alias][0]}" if case.alias is not None else ""

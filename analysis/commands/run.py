@@ -7,7 +7,7 @@ from setwise.analysis.code.binary import binary_of
 from setwise.analysis.commands.arguments import add
 from setwise.analysis.errors import CannotRunHere
 from setwise.analysis.pictures.board_text import boards, input_lines, result_titles, squares_lines
-from setwise.analysis.run.positions import given_parameters, squares_of, words_of
+from setwise.analysis.run.positions import given_parameters, shown_kind, squares_of, words_of
 from setwise.codegen.catalogue import find
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
@@ -53,7 +53,7 @@ def run(arguments: Namespace) -> int:
     else:
         results = _run_on(kernel, words, on)
         title += f", on {on.title} (emulated)"
-    inputs = ((parameter.name, parameter.kind, word) for parameter, word in zip(parameters, words, strict=True))
+    inputs = ((parameter.name, shown_kind(parameter), word) for parameter, word in zip(parameters, words, strict=True))
     lines, drawn = input_lines(inputs, contract.numbering, squares)
     named = list(zip(result_titles(contract, squares), results, strict=True))
     shown = boards(drawn if contract.counting else [*drawn, *named], squares, arguments.coordinates)

@@ -12,7 +12,7 @@ from setwise.analysis.pictures.network import network_text
 from setwise.analysis.pictures.slow_motion import EMPTY, SLIDERS, conclusion, fill, fills, strips
 from setwise.analysis.run.caller import Caller
 from setwise.analysis.run.interpreter import RegisterWrite, Step
-from setwise.analysis.run.positions import given_parameters, squares_of, words_of
+from setwise.analysis.run.positions import BOARDS, given_parameters, shown_kind, squares_of, words_of
 from setwise.analysis.spec.contracts import task_of
 from setwise.codegen import board
 from setwise.codegen.catalogue import find
@@ -67,7 +67,7 @@ def run(arguments: Namespace) -> int:
         else:
             title = f"{routine.name} in slow motion"
             shown, ending = slow_motion(routine, words, squares)
-        inputs = ((p.name, p.kind, word) for p, word in zip(given_parameters(routine), words, strict=True))
+        inputs = ((p.name, shown_kind(p), word) for p, word in zip(given_parameters(routine), words, strict=True))
         selected, _ = input_lines(inputs, routine.contract.numbering, squares)
         title = ", ".join([title, *squares_lines(routine.contract, squares), *selected])
         shown = turned(shown, squares)
@@ -119,11 +119,18 @@ def registers(kernel: Kernel, words: Sequence[int]) -> list[Strip]:
     """Return a strip for each instruction that a call executes, with the registers that it wrote."""
     task = task_of(kernel)
     trace = Caller(binary_of(kernel), task).trace(words)
-    inputs = [argument for argument in task.arguments if argument.kind != "results"]
-    given = [Panel(f"{argument.name} ({argument.place})", word) for argument, word in zip(inputs, words, strict=True)]
+    taken = [argument for argument in task.arguments if argument.kind != "results"]
+    inputs = [
+        (f"{each.name} ({each.place})", shown_kind(each) in BOARDS, word)
+        for each, word in zip(taken, words, strict=True)
+    ]
     last = len(trace.steps) - 1
     return [
-        Strip("at entry", tuple(given)),
+        Strip(
+            "at entry",
+            tuple(Panel(name, word) for name, is_board, word in inputs if is_board),
+            ", ".join(f"{name}: {word}" for name, is_board, word in inputs if not is_board),
+        ),
         *(_strip(number, step) for number, step in enumerate(trace.steps[:last], 1)),
     ]
 

@@ -219,7 +219,7 @@ def test_trace_draws_by_the_numbers_of_squares(capsys: Capture) -> None:
     around = "\n".join((". . . . . . . .", ". . 1 . 1 . . .", ". . . . . . . .", ". . 1 . 1 . . ."))
     for name, said in (("", "square: d4 (27)"), (".big-endian", "squares: h1 = 0, a1 = 7, a8 = 63, square: d4 (28)")):
         text = printed(capsys, "trace", f"exploding.bishop{name}", "d4", "0", "--registers")
-        assert text.startswith(f"exploding.bishop{name}, x86-64, sysv, {said}\n\nat entry\n")
+        assert text.startswith(f"exploding.bishop{name}, x86-64, sysv, {said}\n\nat entry   square (rdi): ")
         assert around in text
 
 
