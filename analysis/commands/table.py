@@ -62,7 +62,9 @@ def drawn(found: LiteratureTable, shown: Numbering, coordinates: bool = False) -
     if not found.boards:
         return "\n".join((head, *("\n".join(lines) + "\n" for lines in _groups(found)))).rstrip()
     indices = product(*map(range, found.shape))
-    titles = (f"{_brackets(index)} {' '.join(found.counted(at, shown))}" for at, index in enumerate(indices))
+    titles = (
+        f"{_brackets(index) or found.name} {' '.join(found.counted(at, shown))}" for at, index in enumerate(indices)
+    )
     return f"{head}\n{boards(list(zip(titles, found.entries, strict=True)), shown, coordinates)}"
 
 
@@ -76,24 +78,23 @@ def source(found: LiteratureTable, language: str) -> str:
     for _ in found.shape[1:]:
         groups = [indent("\n".join(f"{opening}\n{group}\n{closing}," for group in groups), "    ")]
     (entries,) = groups
+    value = f"{opening}\n{entries}\n{closing}" if found.shape else entries.strip(" ,")
     if language == "python":
-        return f"# {about}\n{found.name} = [\n{entries}\n]"
+        return f"# {about}\n{found.name} = {value}"
     if language == "c":  # C has no digit separators
-        kind = "uint64_t" if found.boards else "int"
-        plain = entries.replace("_", "")
-        declared = f"static const {kind} {found.name}{_brackets(found.shape)}"
-        return f"#include <stdint.h>\n\n/* {about} */\n{declared} = {{\n{plain}\n}};"
+        declared = f"static const {'uint64_t' if found.boards else 'int'} {found.name}{_brackets(found.shape)}"
+        return f"#include <stdint.h>\n\n/* {about} */\n{declared} = {value.replace('_', '')};"
     kind = "u64" if found.boards else "i32"
     for length in reversed(found.shape):
         kind = f"[{kind}; {length}]"
-    name = re.sub("(?<=[a-z])(?=[A-Z])", "_", found.name).upper()
-    return f"// {about}\npub const {name}: {kind} = [\n{entries}\n];"
+    name = re.sub("(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", found.name).upper()
+    return f"// {about}\npub const {name}: {kind} = {value};"
 
 
 def _groups(found: LiteratureTable, end: str = "") -> Iterator[list[str]]:
     """Yield the entries in lines, grouped by all indices but the last. `end` follows each entry."""
     texts = [f"{_written(found, entry)}{end}" for entry in found.entries]
-    width, size, in_a_line = max(map(len, texts)), found.shape[-1], 4 if found.boards else 8
+    width, size, in_a_line = max(map(len, texts)), (found.shape or (1,))[-1], 4 if found.boards else 8
     for start in range(0, len(texts), size):
         lines = (texts[at : at + in_a_line] for at in range(start, start + size, in_a_line))
         yield [" ".join(text.rjust(width) for text in line) for line in lines]

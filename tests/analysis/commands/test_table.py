@@ -43,6 +43,11 @@ def test_boards_are_drawn_as_yours_number_squares(capsys: Capture) -> None:
     assert "[0][1] soWe h7 " in printed(capsys, "table", "rayAttacks", "--squares", "h8-by-files")
 
 
+def test_constants_are_boards_of_their_own(capsys: Capture) -> None:
+    assert "\n\nnotAFile\n. 1 1 1 1 1 1 1\n" in printed(capsys, "table", "notafile")
+    assert "const NOT_H_FILE: u64 = 0x7f7f_7f7f_7f7f_7f7f;" in printed(capsys, "table", "notHFile", "--as", "rust")
+
+
 def test_small_numbers_are_no_boards(capsys: Capture) -> None:
     assert printed(capsys, "table", "SHIFT").splitlines()[-1] == " 9  1 -7 -8 -9 -1  7  8"
     assert printed(capsys, "table", "makeRankR").splitlines()[2] == "0x02 0x02 0x06 0x06 0x02 0x02 0x0e 0x0e"
@@ -53,7 +58,7 @@ def test_every_language_says_the_entries(capsys: Capture, table: LiteratureTable
     names: dict[str, Any] = {}
     exec(printed(capsys, "table", table.name, "--as", "python"), names)
     nested = names[table.name]
-    flat = list(chain.from_iterable(nested)) if len(table.shape) > 1 else nested
+    flat = list(chain.from_iterable(nested)) if len(table.shape) > 1 else nested if table.shape else [nested]
     assert tuple(flat) == table.entries
     for language in ("c", "rust"):
         _, _, body = printed(capsys, "table", table.name, "--as", language).rpartition(" = ")
@@ -78,7 +83,7 @@ def test_compilers_take_them(capsys: Capture, tmp_path: Path) -> None:
 
 def test_all_tables_are_listed_with_their_pages(capsys: Capture) -> None:
     lines = printed(capsys, "table").splitlines()[2:]
-    assert [line.partition("[")[0] for line in lines] == [table.name for table in TABLES]
+    assert [re.split(r"\W", line)[0] for line in lines] == [table.name for table in TABLES]
     rows = json.loads(printed(capsys, "table", "--json"))
     assert rows[1]["places"] == [
         "Dumb7Fill, Generalized Rays: Loop Version",
@@ -90,7 +95,9 @@ def test_all_tables_are_listed_with_their_pages(capsys: Capture) -> None:
 def test_a_section_is_listed(capsys: Capture, page: str) -> None:
     lines = [line.split() for line in printed(capsys, "list", "--page", page).splitlines()]
     assert [line[:2] for line in lines] == [
-        [function.name, function.routine] for function in FUNCTIONS if "Occluded Fill" in function.place.section
+        *([function.name, function.routine] for function in FUNCTIONS if "Occluded Fill" in function.place.section),
+        ["notAFile", "setwise"],
+        ["notHFile", "setwise"],
     ]
 
 
