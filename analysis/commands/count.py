@@ -10,6 +10,7 @@ from setwise.analysis.commands.arguments import add, add_call
 from setwise.analysis.commands.kernels import codes, requests
 from setwise.analysis.commands.tables import print_columns, print_json, print_table
 from setwise.analysis.run.positions import words_of
+from setwise.analysis.text import counted
 from setwise.codegen.board import parse_fen
 from setwise.codegen.files import read_checked
 
@@ -90,4 +91,4 @@ def _print_spreads(rows: Sequence[dict[str, Any]]) -> None:
         if key in _ALWAYS or high
     ]
     print_table(table, ("name", "isa", "abi", "class", "minimum", "mean", "maximum"))
-    print(f"\n{rows[0]['positions']} positions")
+    print(f"\n{counted(rows[0]['positions'], 'position')}")
