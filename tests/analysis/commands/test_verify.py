@@ -32,17 +32,6 @@ def tampered(directory: Path, change: Callable[[dict[str, Any]], None]) -> None:
     path.write_text(json.dumps(record, indent=1) + "\n")
 
 
-def test_a_changed_byte_of_a_file_is_found(tmp_path: Path, capsys: Capture) -> None:
-    export(tmp_path, SOUTH, UNION, "--isa", "avx2", "--format", "elf")
-    path = tmp_path / "setwise_kogge_stone_attacks_sout_avx2.o"
-    content = bytearray(path.read_bytes())
-    content[0x40 + 4] ^= 1
-    path.write_bytes(content)
-    assert findings(capsys, tmp_path) == [(path.name, "made again")]
-    renewed(tmp_path)
-    assert findings(capsys, tmp_path) == [(path.name, "made again"), (metadata.NAME, "made again")]
-
-
 def test_a_missing_file_is_found(tmp_path: Path, capsys: Capture) -> None:
     export(tmp_path, SOUTH, "--format", "nasm")
     (tmp_path / "setwise_kogge_stone_attacks_sout_x86_64.asm").unlink()
@@ -66,13 +55,9 @@ SOURCE = "setwise_inline.h"
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        (">> 8", ">> 9"),
         ("sliders within occupied", "nothing"),
-        ("requires", "promises"),
-        ("#define", "#undef"),
         ("__AVX2__", "__SSE2__"),
         ("\n", "\n\n"),
-        ("    ", "  "),
         (" */", " */ static int evil(void) { return 666; }"),
         ("MIT-0", "MIT"),
     ],
@@ -97,19 +82,13 @@ def test_code_comments_contracts_and_gates_are_held_to(
         {"made_by": "*/ static int evil(void) { return 666; } /*"},
         {"names": ["sliders.union */ int x; /*"]},
         {"names": ["sliders.union"] * 3000},
-        {"names": [f"sliders.union{number}" for number in range(3000)]},
         {"isas": ["avx2"] * 2},
-        {"isas": ["*/"]},
         {"abi": "*/"},
-        {"format": "c,c"},
         {"name": "*/"},
         {"prefix": "int"},
-        {"cpu": "*/"},
-        {"objective": "*/"},
         {"lanes": 65},
         {"variants": [["sliders.union", "avx2", "*/ int x; /*"]]},
         {"variants": [["sliders.union", "avx2", "held"]] * 2},
-        {"variants": [["dumb7.attacks.sout", "avx2", "held"]]},
     ],
 )
 def test_a_request_is_of_closed_types(request_has: dict[str, Any], tmp_path: Path, capsys: Capture) -> None:
@@ -143,8 +122,6 @@ def test_another_request_makes_other_files(request_has: dict[str, Any], tmp_path
         lambda one: one["counts"].update(moves=1),
         lambda one: one.update(features=["avx2"]),
         lambda one: one.update(sha256="0" * 64),
-        lambda one: one.update(image_sha256="0" * 64),
-        lambda one: one.update(image="c3"),
         lambda one: one.update(distances=[0]),
         lambda one: one["contract"].update(requires=[]),
     ],

@@ -124,17 +124,9 @@ FILLS = [
     for routine in catalogue().values()
     if routine.family in ("dumb7", "kogge-stone") and not routine.contract.elements
 ]
-IN_TURN = [
-    *(
-        f"kogge-stone.{form}.{way}"
-        for form, way in (("occluded", "noWe"), ("attacks", "east"), ("attacks", "vertical"))
-    ),
-    *(f"dumb7.{form}.{way}" for form, way in (("occluded-rolled", "soEa"), ("attacks-until-dry", "any"))),
-    "kogge-stone.empty-attacks.soWe",
-]
 
 
-@pytest.mark.parametrize("name", [*IN_TURN, *(pytest.param(name, marks=pytest.mark.slow) for name in FILLS)])
+@pytest.mark.parametrize("name", [*FILLS[::12], *(pytest.param(name, marks=pytest.mark.slow) for name in FILLS)])
 def test_fills_end_as_specified_and_are_drawn_from_registers(name: str) -> None:
     routine = find(name)
     for sliders, empty, dir8 in POSITIONS:
