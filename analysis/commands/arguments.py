@@ -89,6 +89,16 @@ _SHARED: Mapping[str, Mapping[str, Any]] = {
     },
     "--endbr64": {"action": "store_true", "help": "begin functions with endbr64"},
     "--fen": {"metavar": "FEN", "help": "take sliders and squares from this position; or startpos"},
+    "--executed": {
+        "nargs": "*",
+        "dest": "arguments",
+        "metavar": "ARG",
+        "help": "the instructions that a call with these arguments (as for `setwise run`) executes, or with --fen",
+    },
+    "executed --fen": {
+        "metavar": "FEN",
+        "help": "the instructions that a call on this position executes; or startpos",
+    },
     "--side": {"metavar": "S", "help": "whose sliders: w or b (default: the side to move)"},
     "--squares": {
         "metavar": "N",
@@ -117,30 +127,13 @@ def add(parser: ArgumentParser, *names: str, **changes: Any) -> None:
         parser.add_argument(name.split()[-1], **{**_SHARED[name], **changes})
 
 
-def add_call(parser: ArgumentParser, does: str = "") -> None:
-    """Add --executed and --fen, which select a call; `does` begins their help texts."""
-    parser.add_argument(
-        "--executed",
-        nargs="*",
-        dest="arguments",
-        metavar="ARG",
-        help=f"{does}the instructions that a call with these arguments (as for `setwise run`) executes, or with --fen",
-    )
-    add(parser, "--fen", help=f"{does}the instructions that a call on this position executes; or startpos")
-
-
 def object_given(arguments: Namespace) -> bool:
     """Return whether a function of an ELF file is given. Raises ValueError for missing or conflicting options."""
-    with_spec = hasattr(arguments, "spec")
-    given = [arguments.object, arguments.symbol, *([arguments.spec] if with_spec else [])]
+    spec = [arguments.spec] if hasattr(arguments, "spec") else []
+    given = [arguments.object, arguments.symbol, *spec]
     if not any(given):
         return False
-    if with_spec and (not all(given) or arguments.names or arguments.isa):
-        raise ValueError(
-            "a function of an ELF file needs --object FILE --symbol SYM --spec NAME, and --abi unless it is sysv"
-        )
-    if not all(given):
-        raise ValueError("--object FILE and --symbol SYM go together, and without names")
-    if arguments.names:
-        raise ValueError("name routines, or --object FILE --symbol SYM, not both")
+    if not all(given) or arguments.names or (spec and arguments.isa):
+        needed = "--object FILE --symbol SYM --spec NAME" if spec else "--object FILE --symbol SYM"
+        raise ValueError(f"a function of an ELF file needs {needed}, no names, and --abi unless it is sysv")
     return True

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from setwise.analysis import api
-from setwise.analysis.commands.arguments import add, add_call
+from setwise.analysis.commands.arguments import add
 from setwise.analysis.commands.kernels import codes, requests
 from setwise.analysis.commands.tables import print_columns, print_json
 from setwise.analysis.cost.part import CostedPart, marked
@@ -34,7 +34,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add(
         parser, "--cpu", help=f"only this processor: {', '.join(on.name for on in PROCESSORS)} or native (default: all)"
     )
-    add_call(parser)
+    add(parser, "--executed", "executed --fen")
     add(parser, "--side", "--object", "--symbol", "--isa", "--lanes", "--abi", "--for", "--variant", "--json")
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from setwise.analysis import api
-from setwise.analysis.commands.arguments import add, add_call
+from setwise.analysis.commands.arguments import add
 from setwise.analysis.commands.kernels import codes, requests
 from setwise.analysis.commands.tables import print_columns, print_json, print_table
 from setwise.analysis.run.positions import words_of
@@ -28,7 +28,7 @@ _MOST_BYTES = 1 << 24
 def add_arguments(parser: ArgumentParser) -> None:
     """Add NAME..., a call, a file of positions or an object; the target and --json."""
     add(parser, "names")
-    add_call(parser, "count ")
+    add(parser, "--executed", "executed --fen")
     parser.add_argument(
         "--over", metavar="FILE", help="count the executed instructions over a file of FENs, one a line"
     )

@@ -64,7 +64,7 @@ WRONG = {
     "verify new --time-limit -1": "give seconds above 0",
     "cost no.such.routine": "unknown routine",
     "cost": "name routines",
-    "cost --object a.o": "go together",
+    "cost --object a.o": "needs --object FILE --symbol SYM, no names",
     "cost exploding.rook --executed e4": "exploding.rook takes 2 arguments",
     "cost exploding.rook --side white": "--side goes with --fen",
     "count leapers.knights --for speed": "no objective 'speed': give size, latency or throughput",

@@ -14,8 +14,7 @@ import pytest
 
 from setwise.analysis.commands.main import main
 from setwise.analysis.exports import metadata
-from tests.analysis.commands.exporting import SOUTH, UNION, complaint, export, findings
-from tests.analysis.commands.running import Capture
+from tests.analysis.commands.running import SOUTH, UNION, Capture, complaint, export, findings
 from tests.conftest import require_module
 
 

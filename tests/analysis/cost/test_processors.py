@@ -11,12 +11,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from setwise.analysis.code.binary import binary_of
 from setwise.analysis.code.decode import Decoded, decode
 from setwise.analysis.cost.processors import PROCESSORS, CostRow, Processor, UnknownCost, processor
 from setwise.analysis.cost.processors.processor import Uops
-from setwise.codegen.catalogue import find
-from setwise.codegen.lower import lower
 from tests.analysis.listings import assemble
 from tests.analysis.semantics.forms import expanded, forms
 from tests.conftest import require_tool
@@ -40,24 +37,6 @@ def test_every_row_is_well_formed_and_has_a_source(on: Processor) -> None:
     assert all(access.source for access in accesses)
     sources = (*on.sources, *(row.source for row in on.rows), *(access.source for access in accesses))
     assert not [source for source in sources if "{" in source]  # what is cited is there
-
-
-_SAMPLE = (
-    ("kogge-stone.attacks.queen", ("x86-64", "bmi2", "avx2", "avx512")),
-    ("sliders.union.batch", ("x86-64", "bmi2", "sse2", "avx2", "avx512")),
-    ("sliders.pieces", ("avx2", "avx512")),
-    ("exploding.rook", ("x86-64", "bmi2")),
-    ("dumb7.attacks-until-dry.any", ("x86-64",)),
-    ("bytewise.carry-loop-64", ("x86-64",)),
-)
-
-
-@pytest.mark.parametrize(("name", "isa"), [(name, isa) for name, isas in _SAMPLE for isa in isas])
-def test_tables_have_every_instruction_of(name: str, isa: str) -> None:
-    decoded = decode(binary_of(lower(find(name), isa)).text)
-    for on in PROCESSORS:
-        if not on.lacking(decoded):
-            assert all(on.row(one).source for one in decoded)
 
 
 MODELS = {

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import random
 import time
+from functools import cache
+from pathlib import Path
 
 import pytest
 
@@ -27,12 +30,22 @@ from setwise.analysis.spec.contracts import task_of
 from setwise.codegen.catalogue import find
 from setwise.codegen.lower import lower
 from setwise.codegen.targets import TARGETS
-from tests.analysis.search.superseded import superseded
 from tests.conftest import require_module
 
 require_module("bitwuzla")
 
 SOUTH = SearchSubject("kogge-stone.attacks.sout", "x86-64", "sysv")
+
+
+DATA = Path(__file__).parents[2] / "data" / "superseded.json"
+
+
+@cache
+def superseded(routine: str, isa: str) -> tuple[SearchSubject, Binary]:
+    """The kernel of a routine that was, and what it had to do."""
+    (row,) = [row for row in json.loads(DATA.read_text()) if (row["routine"], row["isa"]) == (routine, isa)]
+    binary = Binary(bytes.fromhex(row["text"]), bytes.fromhex(row["data"]), row["data_offset"])
+    return SearchSubject(routine, isa, "sysv", row["boards"]), binary
 
 
 _WHOLE = ("sliders.union", "sliders.pair")
