@@ -61,12 +61,7 @@ def _row(objective: str, request: Request, on: Processor) -> dict[str, Any]:
 
 
 def _print(rows: Sequence[dict[str, Any]], found: Sequence[tuple[str, Request]], on: Processor) -> None:
-    keys = ["name", "for", "isa", "lanes", "variant", "instructions", "latency", "bound"]
-    if len({row["name"] for row in rows}) == 1:
-        keys.remove("name")
-    if all(row["lanes"] == 1 for row in rows):
-        keys.remove("lanes")
-    print_columns(keys, [{key: "-" if row[key] == "" else row[key] for key in keys} for row in rows])
+    print_columns(["name", "for", "isa", "lanes", "variant", "instructions", "latency", "bound"], rows)
     print(f"\nFor {on.title}. {_NOTE}")
     by_code = {request.kernel.code: command(request.kernel, "nasm") for _, request in found}
     print(f"\n{counted(len(by_code), 'kernel')}, printed by:")

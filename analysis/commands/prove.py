@@ -141,12 +141,10 @@ def _specification(task: Task) -> str:
 
 def _digests(binary: Binary) -> Iterator[tuple[str, str]]:
     """Yield the digest of the code as exports record it, and with data also that of the proved image."""
-    if not binary.data:
-        yield "bytes", f"{len(binary.text)} of code"
-        yield "SHA-256", f"{binary.sha256} of the code"
-    else:
-        yield "bytes", f"{len(binary.text)} of code and {len(binary.data)} of data"
-        yield "SHA-256", f"{binary.sha256} of the code, data distances zero"
+    data = f" and {len(binary.data)} of data" if binary.data else ""
+    yield "bytes", f"{len(binary.text)} of code{data}"
+    yield "SHA-256", f"{binary.sha256} of the code{', data distances zero' if data else ''}"
+    if data:
         yield "", f"{binary.image_sha256} of code and data as proved"
 
 

@@ -11,7 +11,7 @@ from setwise.analysis.pictures.drawing import Panel, Strip, as_text
 from setwise.analysis.pictures.network import network_text
 from setwise.analysis.pictures.slow_motion import EMPTY, SLIDERS, conclusion, fill, fills, strips
 from setwise.analysis.run.caller import Caller
-from setwise.analysis.run.interpreter import RegisterWrite, Step
+from setwise.analysis.run.interpreter import Step
 from setwise.analysis.run.positions import BOARDS, given_parameters, shown_kind, squares_of, words_of
 from setwise.analysis.spec.contracts import task_of
 from setwise.codegen import board
@@ -136,11 +136,10 @@ def registers(kernel: Kernel, words: Sequence[int]) -> list[Strip]:
 
 
 def _strip(number: int, step: Step) -> Strip:
-    panels = (panel for written in step.written if written.name != "rsp" for panel in _panels(written))
+    panels = [
+        Panel(written.name if len(written.lanes) == 1 else f"{written.name}[{lane}]", word)
+        for written in step.written
+        if written.name != "rsp"
+        for lane, word in enumerate(written.lanes)
+    ]
     return Strip(f"{number}. {step.instruction.text()}", tuple(panels))
-
-
-def _panels(written: RegisterWrite) -> list[Panel]:
-    if len(written.lanes) == 1:
-        return [Panel(written.name, written.lanes[0])]
-    return [Panel(f"{written.name}[{lane}]", word) for lane, word in enumerate(written.lanes)]
