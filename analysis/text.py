@@ -34,16 +34,17 @@ def table(rows: Iterable[Sequence[Any]], head: Sequence[str] = (), width: int | 
     The widest columns are folded so that the table fits `width` characters, the first column last.
 
     >>> print(table([("bmi2", 15, "a reason of many words"), ("x86-64", 1.5, "")], ("isa", "cycles", "why"), 31))
-    isa     cycles  why
-    ------  ------  ---------------
-    bmi2        15  a reason of
-                    many words
-    x86-64     1.5
+    isa       cycles  why
+    ------  --------  -------------
+    bmi2          15  a reason of
+                      many words
+    x86-64       1.5
     """
     cells = [[f"{cell:g}" if isinstance(cell, float) else str(cell) for cell in row] for row in rows]
     columns = list(zip(*cells, strict=True))
     right = [all(re.fullmatch(r"[-\d.,/%]*", cell) for cell in column) for column in columns] or [False] * len(head)
-    widths = [max(map(len, column)) for column in zip(*[head] * bool(head), *cells, strict=True)]
+    titles = [[f"{title}  " for title in head]] if head else []  # columns are a little wider than their titles
+    widths = [max(map(len, column)) for column in zip(*titles, *cells, strict=True)]
     while width and sum(widths) + 2 * (len(widths) - 1) > width and max(widths) > _NARROWEST:
         widths[max(range(len(widths)), key=lambda at: (at > 0 and widths[at] > _NARROWEST, widths[at]))] -= 1
     lines = []

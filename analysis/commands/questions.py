@@ -19,9 +19,10 @@ Asked = tuple[Sequence[str], Sequence[Question]]
 
 def check_new(directory: str) -> None:
     """Raise NotWritten if the directory is not empty, before the proofs start."""
+    path = Path(directory)
     with suppress(OSError):  # `write` reports it
-        if next(Path(directory).iterdir(), None):
-            raise NotWritten(f"{directory} is not empty: give a new directory")
+        if path.exists() and not (path.is_dir() and next(path.iterdir(), None) is None):
+            raise NotWritten(f"{directory} is not an empty directory: give a new one")
 
 
 def write_questions(directory: str, proofs: Iterable[tuple[str, Asked]]) -> int:
