@@ -23,13 +23,13 @@ def instruction_sets(text: str) -> str:
 
 
 def seconds(given: str) -> float:
-    """Return a time limit in seconds, above 0 and at most a day."""
+    """Return a time in seconds, above 0 and at most a day."""
     try:
         number = float(given)
     except ValueError:
         number = 0.0
     if not 0 < number <= _DAY:
-        raise ArgumentTypeError(f"invalid time limit '{given}': give seconds above 0 and at most {_DAY}")
+        raise ArgumentTypeError(f"invalid time '{given}': give seconds above 0 and at most {_DAY}")
     return number
 
 
