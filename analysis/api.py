@@ -15,17 +15,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from setwise.analysis.code.binary import binary_of
 from setwise.analysis.code.objects import ObjectFunction
 from setwise.analysis.parallel import unrefused
 from setwise.codegen.ir.routine import Routine
-from setwise.codegen.kernel import Kernel, convention_named, widths
+from setwise.codegen.kernel import convention_named, widths
 from setwise.codegen.machine.convention import CONVENTIONS
 from setwise.codegen.request import Request
 from setwise.codegen.targets import TARGETS, target_named
-from setwise.codegen.targets.table import Refused
 
 if TYPE_CHECKING:
     from setwise.analysis.bench.bench import bench as bench
@@ -48,25 +47,28 @@ if TYPE_CHECKING:
     from setwise.analysis.search.search import shorten as shorten
 
 _HOMES = {
-    "exports.export": ("export",),
-    "exports.verify": ("verify",),
-    "bench.bench": ("bench",),
-    "bench.choice": ("best", "request"),
-    "proofs": ("prove", "prove_function"),
-    "run.checks": ("check", "check_function"),
-    "search.search": ("session_of", "sessions", "shorten"),
+    "export": "exports.export",
+    "verify": "exports.verify",
+    "bench": "bench.bench",
+    "best": "bench.choice",
+    "request": "bench.choice",
+    "prove": "proofs",
+    "prove_function": "proofs",
+    "check": "run.checks",
+    "check_function": "run.checks",
+    "session_of": "search.search",
+    "sessions": "search.search",
+    "shorten": "search.search",
 }
-"""The modules whose names are imported on first use."""
+"""The functions that are imported on first use, with their modules."""
 
 
 def __getattr__(name: str) -> object:
-    for home, names in _HOMES.items():
-        if name in names:
-            return getattr(import_module(f"setwise.analysis.{home}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"setwise.analysis.{_HOMES[name]}"), name)
 
 
-T = TypeVar("T")
 CLASSES = ("moves", "operations", "constants", "transfers", "loads", "stores", "branches", "stack", "other")
 """The instruction classes, as columns of a table."""
 COUNTED = ("instructions", *CLASSES, "memory_operands")
@@ -105,11 +107,6 @@ def requests(
     return list(unrefused(lambda each: Request(*each), wanted))
 
 
-def kernel(request: Request) -> Kernel:
-    """Return the kernel of a request: its code, and the graphs that it was lowered from."""
-    return request.kernel
-
-
 def listing(request: Request, syntax: str = "nasm", *, endbr64: bool = False, prefix: str = "setwise") -> str:
     """Return the assembly source of a kernel in the syntax nasm, gas, att, masm or go.
 
@@ -132,12 +129,8 @@ def comparison(left: Request, right: Request) -> str:
     return side_by_side(*((each.kernel.name, binary_of(each.kernel)) for each in (left, right)))
 
 
-def counts(codes: Sequence[Code], *, skip_refused: bool = False) -> list[dict[str, Any]]:
-    """Return the instruction counts of each code by class, and the CPU features of a function of an ELF file.
-
-    With `skip_refused`, here and in the functions below, kernels that cannot be made are skipped. If none can be made,
-    the first refusal is raised.
-    """
+def counts(codes: Sequence[Code]) -> list[dict[str, Any]]:
+    """Return the instruction counts of each code by class, and the CPU features of a function of an ELF file."""
     from setwise.analysis.code.count import count
     from setwise.analysis.code.decode import decode, features
 
@@ -149,26 +142,18 @@ def counts(codes: Sequence[Code], *, skip_refused: bool = False) -> list[dict[st
         del row["data_bytes"]  # the sections may hold data of other functions too
         return {**key_of(code), "features": sorted(features(decode(binary.text))), **row}
 
-    return _each(counted, codes, skip_refused)
+    return list(map(counted, codes))
 
 
-def executed_counts(
-    requests: Sequence[Request], words_of: Callable[[Routine], Sequence[int]], *, skip_refused: bool = False
-) -> list[dict[str, Any]]:
+def executed_counts(requests: Sequence[Request], words_of: Callable[[Routine], Sequence[int]]) -> list[dict[str, Any]]:
     """Return the counts by class of the instructions that one call of each kernel executes.
 
     `words_of` returns the arguments of the call for a routine.
     """
-
-    def counted(request: Request) -> dict[str, Any]:
-        return {**key_of(request), **_executed(request)(words_of(request.routine))}
-
-    return _each(counted, requests, skip_refused)
+    return [{**key_of(request), **_executed(request)(words_of(request.routine))} for request in requests]
 
 
-def spreads(
-    requests: Sequence[Request], positions: Sequence[str], side: str | None = None, *, skip_refused: bool = False
-) -> list[dict[str, Any]]:
+def spreads(requests: Sequence[Request], positions: Sequence[str], side: str | None = None) -> list[dict[str, Any]]:
     """Return the minimum, mean and maximum of each kernel's executed counts over the given positions (FEN)."""
     from setwise.analysis.run.positions import words_of
 
@@ -179,7 +164,7 @@ def spreads(
         figures = {key: {"minimum": min(of), "mean": fmean(of), "maximum": max(of)} for key, of in columns.items()}
         return {**key_of(request), "positions": len(positions), **figures}
 
-    return _each(spread, requests, skip_refused)
+    return list(map(spread, requests))
 
 
 def _executed(request: Request) -> Callable[[Sequence[int]], dict[str, int]]:
@@ -222,40 +207,25 @@ class CostedCode:
 
 
 def costs(
-    codes: Sequence[Code],
-    cpu: str | None = None,
-    words_of: Callable[[Routine], Sequence[int]] | None = None,
-    *,
-    skip_refused: bool = False,
+    codes: Sequence[Code], cpu: str | None = None, words_of: Callable[[Routine], Sequence[int]] | None = None
 ) -> list[CostedCode]:
     """Return lower bounds on the cycles of each code, on one processor or on all that support its instructions.
 
     With `words_of`, the bounds are for the instructions that a call with these arguments executes.
     """
     from setwise.analysis.bench.here import processor_named
-    from setwise.analysis.cost.part import CostedPart
+    from setwise.analysis.cost.part import CostedPart, part_of
     from setwise.analysis.cost.processors import PROCESSORS
 
     def costed(code: Code) -> CostedCode:
         if words_of is not None and isinstance(code, Request):
             part = CostedPart(trace(code, words_of(code.routine)).instructions, "executed")
         else:
-            part = _part(code)
+            part = part_of(_binary(code))
         processors = [processor_named(cpu)] if cpu else [on for on in PROCESSORS if not on.lacking(part.stream)]
         return CostedCode(key_of(code), part, [(on, part.cost(on)) for on in processors])
 
-    return _each(costed, codes, skip_refused)
-
-
-def _part(code: Code) -> CostedPart:
-    from setwise.analysis.cost.part import part_of
-
-    try:
-        return part_of(_binary(code))
-    except ValueError as error:
-        if isinstance(code, ObjectFunction):
-            raise
-        raise Refused(f"{code.routine.name}: {error}") from None
+    return list(map(costed, codes))
 
 
 def _binary(code: Code) -> Binary:
@@ -268,10 +238,3 @@ def key_of(code: Code) -> dict[str, Any]:
         return {"name": code.symbol, "isa": None, "lanes": None, "abi": None}
     of = code.kernel
     return {"name": of.name, "isa": of.target.name, "lanes": of.layout.lanes, "abi": of.convention.name}
-
-
-S = TypeVar("S")
-
-
-def _each(work: Callable[[S], T], codes: Sequence[S], skip_refused: bool) -> list[T]:
-    return list((unrefused if skip_refused else map)(work, codes))

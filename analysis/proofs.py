@@ -1,6 +1,5 @@
 """Proofs of kernels and of functions in ELF files against the contracts of routines."""
 
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -29,16 +28,15 @@ class Proof:
     """The outcome of one proof, of a kernel or of a function in an ELF file.
 
     `key` is name, instruction set, lanes, convention. Without a certificate, `reason` says why no proof was attempted.
-    `lowering` is the CPU time of compiling the kernel, in seconds. `title` names a function of an ELF file with its
-    contract. `hint` suggests other options after a refutation. `questions` are the solver queries, if they were kept.
-    `words` are the arguments of `setwise prove` that repeat this proof.
+    `title` names a function of an ELF file with its contract. `hint` suggests other options after a refutation.
+    `questions` are the solver queries, if they were kept. `words` are the arguments of `setwise prove` that repeat this
+    proof.
     """
 
     key: tuple[str, str | None, int, str]
     certificate: Certificate | None
     confirmation: Confirmation | None = None
     reason: str = ""
-    lowering: float = 0.0
     title: str = ""
     hint: str = ""
     questions: Sequence[Question] = ()
@@ -53,11 +51,6 @@ class Proof:
     def why(self) -> str:
         """The reason why the code is not proved."""
         return self.certificate.reason if self.certificate else self.reason
-
-    @property
-    def fine(self) -> bool:
-        """Whether the code is proved."""
-        return self.status == "proved"
 
     @property
     def row(self) -> dict[str, Any]:
@@ -93,13 +86,11 @@ def prove_kernels(
     """
     prover = Prover(keep)
     certificates: dict[tuple[Binary, Task], Certificate] = {}
-    start = time.process_time()
     for request, kernel in made(requests, show):
         if isinstance(kernel, str):
             yield Proof(request.key, None, reason=kernel)
             continue
-        binary, spent = binary_of(kernel), time.process_time() - start
-        task = task_of(kernel)
+        binary, task = binary_of(kernel), task_of(kernel)
         if keep:
             prover, certificates = Prover(keep), {}
         if (binary, task) in certificates:
@@ -109,10 +100,7 @@ def prove_kernels(
         name, isa, lanes, abi = request.key
         words = (name, "--isa", isa, "--lanes", str(lanes), "--abi", abi)
         questions = prover.solver.kept or ()
-        yield Proof(
-            request.key, certificate, certificate.confirmation, lowering=spent, questions=questions, words=words
-        )
-        start = time.process_time()
+        yield Proof(request.key, certificate, certificate.confirmation, questions=questions, words=words)
 
 
 def prove(

@@ -1,4 +1,13 @@
-"""Counts of things as English text."""
+"""Numbers of things as English text, and tables as text."""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from tabulate import tabulate
+
+_NARROWEST = 12
+"""The smallest width in characters to which a column is folded."""
 
 
 def plural(number: int, name: str) -> str:
@@ -17,3 +26,29 @@ def counted(number: int, name: str) -> str:
     ('no kernels', '1 kernel', '2 kernels')
     """
     return f"{number or 'no'} {plural(number, name)}"
+
+
+def table(rows: Iterable[Sequence[Any]], head: Sequence[str] = (), width: int | None = None) -> str:
+    """Return rows as a table, below a head if there is one, with numbers right-aligned.
+
+    The widest columns are folded so that the table fits `width` characters, the first column last.
+
+    >>> print(table([("bmi2", 15, "a reason of many words"), ("x86-64", 1.5, "")], ("isa", "cycles", "why"), 31))
+    isa       cycles  why
+    ------  --------  -------------
+    bmi2          15  a reason of
+                      many words
+    x86-64       1.5
+    """
+    cells = [[f"{cell:g}" if isinstance(cell, float) else str(cell) for cell in row] for row in rows]
+    if not cells:
+        return "\n".join(("  ".join(head), "  ".join("-" * len(word) for word in head)))
+    right = [all(re.fullmatch(r"[-\d.,/%]*", cell) for cell in column) for column in zip(*cells, strict=True)]
+    widths = [max(map(len, column)) for column in zip(*[head] * bool(head), *cells, strict=True)]
+    while width and sum(widths) + 2 * (len(widths) - 1) > width and max(widths) > _NARROWEST:
+        widths[max(range(len(widths)), key=lambda at: (at > 0 and widths[at] > _NARROWEST, widths[at]))] -= 1
+    sides = ["right" if numbers else "left" for numbers in right]
+    text = tabulate(
+        cells, head, "simple" if head else "plain", colalign=sides, disable_numparse=True, maxcolwidths=[*widths]
+    )
+    return "\n".join(line.rstrip() for line in text.splitlines())

@@ -471,7 +471,7 @@ def _known() -> dict[str, Routine]:
 def find(name: str) -> Routine:
     """Return the routine with this name, a page's printed name, or a name in a user's file, in any case.
 
-    A user's file is run. Raise ValueError with the nearest names, or with the choices for an ambiguous name.
+    A user's file is run. Raise ValueError with the nearest names, or with a choice for an ambiguous name.
     """
     if is_own(name):
         first, *others = routines_named(name)
@@ -483,28 +483,41 @@ def find(name: str) -> Routine:
         return known[name.lower()]
     if meant := literature.routine_meant(name):
         return catalogue()[meant]
-    if name.lower() in {each.lower() for table in TABLES for each in (table.name, table.maker)}:
+    if several := _beginning_with(name):
+        raise ValueError(f"{name} names {len(several)} routines: choose one, such as {several[0]}")
+    if name and name.lower() in {each.lower() for table in TABLES for each in (table.name, table.maker)}:
         raise ValueError(f"{name} is a table: print it with setwise table {name}")
+    raise ValueError(f"unknown routine '{name}': {_offer(name)}")
+
+
+def _offer(name: str) -> str:
+    """Return the nearest names of a routine, or the advice to list all."""
     names = {each.lower(): each for each in (*catalogue(), *literature.printed_names(), *literature.names())}
-    near = difflib.get_close_matches(name.lower(), names, n=3, cutoff=0.4)
-    offer = "the nearest names are " + ", ".join(names[n] for n in near) if near else "list all with setwise list"
-    raise ValueError(f"unknown routine '{name}': {offer}")
+    names |= {each.family: each.family for each in catalogue().values()}
+    near = difflib.get_close_matches(name.lower(), names, n=3)
+    return "the nearest names are " + ", ".join(names[n] for n in near) if near else "list all with setwise list"
 
 
 def is_pattern(name: str) -> bool:
-    """Return whether a name is a pattern for several routines."""
-    return any(sign in name for sign in "*?[")
+    """Return whether a name is a pattern for several routines, or the beginning of their names: a family or a form."""
+    return any(sign in name for sign in "*?[") or (name.lower() not in _known() and bool(_beginning_with(name)))
+
+
+def _beginning_with(name: str) -> list[str]:
+    return [known for known in catalogue() if known.lower().startswith(f"{name.lower()}.")]
 
 
 def chosen(names: Iterable[str]) -> list[Routine]:
-    """Return the routines with these names and patterns, each once; all routines if there is no name."""
+    """Return the routines with these names, families and patterns, each once; all routines if there is no name."""
     routines: dict[str, Routine] = {}
     for name in dict.fromkeys(names):
         if is_own(name):
             routines |= {routine.name: routine for routine in routines_named(name)}
             continue
-        like = [known for known in catalogue() if fnmatch(known.lower(), name.lower())] if is_pattern(name) else [name]
+        like = [name]
+        if is_pattern(name):
+            like = _beginning_with(name) or [known for known in catalogue() if fnmatch(known.lower(), name.lower())]
         if not like:
-            raise ValueError(f"no routine matches '{name}': list all with setwise list")
+            raise ValueError(f"no routine matches '{name}': {_offer(name.rstrip('.*?'))}")
         routines |= {routine.name: routine for routine in map(find, like)}
     return list(routines.values()) if routines else list(catalogue().values())

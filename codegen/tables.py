@@ -7,7 +7,7 @@ from functools import cached_property
 from math import prod
 from typing import Literal
 
-from setwise.codegen.board import DIR8
+from setwise.codegen.board import DIR8, NOT_A, NOT_H
 from setwise.codegen.fills import exploding, kogge_stone
 from setwise.codegen.ir.values import CompassRay, constant
 from setwise.codegen.literature import DUMB7, EXPLODING, KOGGE_STONE, PageSection
@@ -18,7 +18,7 @@ Kind = Literal["board", "rank", "number"]
 
 @dataclass(frozen=True)
 class LiteratureTable:
-    """A table of the literature: where it is printed, its indices, and its entries."""
+    """A table of the literature: where it is printed, its indices, and its entries. A constant has no index."""
 
     name: str
     places: tuple[PageSection, ...]
@@ -98,6 +98,10 @@ def _masks(name: str, index: str, make: Callable[[], Sequence[int]]) -> Literatu
     return LiteratureTable(name, (PageSection(EXPLODING, "Results"),), (index,), make)
 
 
+def _mask(name: str, board: int) -> LiteratureTable:
+    return LiteratureTable(name, (PageSection(KOGGE_STONE, "Direction-wise Fill: Occluded Fill"),), (), lambda: [board])
+
+
 _GENERAL = (PageSection(DUMB7, "Generalized Rays: Loop Version"), PageSection(KOGGE_STONE, "Generalized Rays"))
 
 TABLES: tuple[LiteratureTable, ...] = (
@@ -109,6 +113,8 @@ TABLES: tuple[LiteratureTable, ...] = (
         ("dir8", "square"),
         _ray_attacks,
     ),
+    _mask("notAFile", NOT_A),
+    _mask("notHFile", NOT_H),
     _exploding("Bishops", "initB", lambda: exploding.reached(exploding.BISHOP_STEPS, 1), "makeInitB"),
     _exploding("Bishops", "maskB", lambda: exploding.reached(exploding.BISHOP_STEPS, 7), "makeMaskB"),
     _exploding("Bishops", "repsB", lambda: exploding.BISHOP_REPEATS),

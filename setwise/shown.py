@@ -29,9 +29,9 @@ class Table(list[dict[str, Any]]):
         return bool(self) and all(row.get("status") in ("proved", "passed") for row in self)
 
     def __repr__(self) -> str:
-        from tabulate import tabulate
+        from setwise.analysis.text import table
 
-        return tabulate([[row.get(key, "") for key in self.columns] for row in self], self.columns)
+        return table([[row.get(key, "") for key in self.columns] for row in self], self.columns)
 
 
 def show(*boards: int | str, **titled: int | str) -> Text:

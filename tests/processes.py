@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import faulthandler
-import os
-import pickle
 import signal
 from collections.abc import Callable
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
 from typing import TypeVar
-
-from setwise.codegen.run.orphan import end_with_parent
 
 T = TypeVar("T")
 
@@ -25,46 +23,31 @@ def in_own_process(function: Callable[[], T]) -> T:
 
     It may take ten seconds. What the function raises is raised here.
     """
-    read, write = os.pipe()
-    parent = os.getpid()
-    child = os.fork()
-    if child == 0:  # nothing of the parent's may run here, whatever happens
-        try:
-            faulthandler.disable()
-            end_with_parent()
-            if os.getppid() != parent:  # it ended before
-                os._exit(1)
-            signal.alarm(_LONGEST)
-            with os.fdopen(write, "wb") as stream:
-                pickle.dump(_outcome(function), stream)
-            os._exit(0)
-        finally:
-            os._exit(1)
-    os.close(write)
+    context = get_context("fork")
+    ours, theirs = context.Pipe(duplex=False)
+    process = context.Process(target=_run, args=(function, theirs), daemon=True)
+    process.start()
+    theirs.close()
     try:
-        with os.fdopen(read, "rb") as stream:
-            answer = stream.read()
-    except BaseException:
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-        raise
-    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    if status == -signal.SIGALRM:
-        raise Crash(f"it has not returned after {_LONGEST} seconds")
-    if status < 0:
-        raise Crash(f"it ends in {signal.Signals(-status).name}")
-    if status:
-        raise RuntimeError("a process of its own failed")
-    result, error = pickle.loads(answer)
+        if not ours.poll(_LONGEST):
+            raise Crash(f"it has not returned after {_LONGEST} seconds")
+        returned: T
+        returned, error = ours.recv()
+    except EOFError:
+        process.join()
+        raise Crash(f"it ends in {signal.Signals(-(process.exitcode or 0)).name}") from None
+    finally:
+        process.kill()
+        process.join()
     if error is not None:
         raise error
-    returned: T = result
     return returned
 
 
-def _outcome(function: Callable[[], T]) -> tuple[T | None, Exception | None]:
-    """What the function returns, or raises."""
+def _run(function: Callable[[], T], answer: Connection) -> None:
+    """Send what the function returns, or raises."""
+    faulthandler.disable()
     try:
-        return function(), None
+        answer.send((function(), None))
     except Exception as error:
-        return None, error
+        answer.send((None, error))

@@ -164,7 +164,7 @@ def claims() -> list[tuple[str, str]]:
 
 
 def assert_there(command: str) -> None:
-    """The target, the test or the subcommand exists."""
+    """The target or the subcommand exists."""
     program, *words = command.split()
     if program == "make":
         targets = re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
@@ -174,11 +174,7 @@ def assert_there(command: str) -> None:
         assert done.returncode == 0
         assert all(word in done.stdout for word in words[1:])
     else:
-        assert program == "pytest"
-        for word in words:
-            path, _, name = word.partition("::")
-            text = (ROOT / path).read_text()
-            assert re.search(rf"^def {name or 'test_'}", text, re.MULTILINE), word
+        assert program == "pytest"  # what it runs is looked up below
 
 
 def test_each_claim_names_commands_that_there_are() -> None:

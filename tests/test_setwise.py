@@ -97,15 +97,6 @@ def test_squares_and_directions_go_by_their_names() -> None:
             shift(*arguments)
 
 
-def test_names_that_there_are_not() -> None:
-    with pytest.raises(ValueError, match=r"the nearest names are dumb7\.attacks\.sout"):
-        setwise.kernel("dumb7.attacks.soth")
-    with pytest.raises(ValueError, match="unknown instruction set"):
-        setwise.kernel("dumb7.attacks.sout", isa="sse9")
-    with pytest.raises(ValueError, match="unknown convention"):
-        setwise.kernel("dumb7.attacks.sout", abi="pascal")
-
-
 def test_a_processor_without_the_features(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cpu, "features", frozenset)
     with pytest.raises(NotRunnable, match="it lacks"):

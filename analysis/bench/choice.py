@@ -84,9 +84,9 @@ def request(
     if variant and for_ != "size":
         raise ValueError("--for and --variant both choose a variant: give one of them")
     routine = find(routine) if isinstance(routine, str) else routine
+    on = processor_named(cpu) if cpu else None
     if isa and (for_ == "size" or variant):
         return Request(routine, isa, abi, lanes, variant)
-    on = processor_named(cpu) if cpu else None
     isas = (isa,) if isa else sets_of(routine, on, native=True)
     return Request.of(kernel_for(for_, on, routine, isas, abi, lanes), lanes)
 

@@ -3,11 +3,9 @@
 from collections.abc import Sequence
 from itertools import zip_longest
 
-from tabulate import tabulate
-
 from setwise.analysis.code.count import Counts, count
 from setwise.analysis.code.decode import Binary, Decoded, decode
-from setwise.analysis.text import counted, plural
+from setwise.analysis.text import counted, plural, table
 
 TitledCode = tuple[str, Binary]
 
@@ -30,8 +28,7 @@ def side_by_side(left: TitledCode, right: TitledCode) -> str:
     height = max(map(len, counts))
     # Pad at the top, so that the sums share a line.
     totals = zip(*(("",) * (height - len(lines)) + lines for lines in counts), strict=True)
-    table = tabulate([*bodies, ("", ""), *totals], (left[0], right[0]), tablefmt="simple", disable_numparse=True)
-    return "\n".join(line.rstrip() for line in table.splitlines())
+    return table([*bodies, ("", ""), *totals], (left[0], right[0]))
 
 
 def disassembly(decoded: Sequence[Decoded]) -> tuple[str, ...]:

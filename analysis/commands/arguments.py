@@ -1,14 +1,14 @@
 """Arguments that several commands share, and the rules for naming a function of an ELF file."""
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Mapping
+from typing import Any
 
 _DAY = 86_400
-PATTERNS = "routines or patterns such as 'dumb7.*', or your own (the file is executed): mine.py, mine.py:function"
-
-
-def add_names(parser: ArgumentParser, text: str = PATTERNS, *, needed: bool = False) -> None:
-    """Add NAME..., any number of routines."""
-    parser.add_argument("names", nargs="+" if needed else "*", metavar="NAME", help=text)
+PATTERNS = (
+    "routines, families (dumb7), patterns ('dumb7.*.sout'), or your own (the file is executed): mine.py, "
+    "mine.py:function"
+)
 
 
 def instruction_sets(text: str) -> str:
@@ -22,123 +22,25 @@ def instruction_sets(text: str) -> str:
     return ",".join(here if name == "native" else name for name in text.split(","))
 
 
-def add_target(parser: ArgumentParser, *, lanes: bool = True, default: str | None = "x86-64") -> None:
-    """Add --isa, --lanes and --abi of one kernel."""
-    usual = f"default: {default}" if default else "default: the best that this processor has"
-    shown = f"x86-64, bmi2, ..., or native ({usual})"
-    parser.add_argument("--isa", type=instruction_sets, default=default, metavar="I", help=shown)
-    if lanes:
-        add_lanes(parser)
-    parser.add_argument("--abi", default="sysv", metavar="A", help="sysv, win64 or wiki (default: sysv)")
-
-
-def add_lanes(parser: ArgumentParser) -> None:
-    """Add --lanes of one kernel."""
-    parser.add_argument("--lanes", type=int, metavar="N", help="boards or directions a register: 2, 4, 8")
-
-
-def add_prefix(parser: ArgumentParser) -> None:
-    """Add --prefix of symbols."""
-    parser.add_argument(
-        "--prefix", metavar="P", help="the prefix of symbols, macros and files, and C++'s namespace (default: setwise)"
-    )
-
-
-def add_only_isa(parser: ArgumentParser) -> None:
-    """Add --isa, which selects among all instruction sets."""
-    shown = "only this instruction set, or native (default: all)"
-    parser.add_argument("--isa", type=instruction_sets, metavar="I", help=shown)
-
-
-def add_only_abi(parser: ArgumentParser) -> None:
-    """Add --abi, which selects among all conventions."""
-    parser.add_argument("--abi", metavar="A", help="only this calling convention (default: all; of an object, sysv)")
-
-
-def add_position(parser: ArgumentParser, text: str = "take sliders and squares from this position") -> None:
-    """Add --fen and --side."""
-    parser.add_argument("--fen", metavar="FEN", help=f"{text}; or startpos")
-    add_side(parser)
-
-
-def add_coordinates(parser: ArgumentParser) -> None:
-    """Add --coordinates."""
-    parser.add_argument("--coordinates", action="store_true", help="label the ranks and files of drawn boards")
-
-
-def add_side(parser: ArgumentParser) -> None:
-    """Add --side."""
-    parser.add_argument("--side", metavar="S", help="whose sliders: w or b (default: the side to move)")
-
-
-def add_call(parser: ArgumentParser, does: str = "") -> None:
-    """Add --executed and --fen, which select a call; `does` begins their help texts."""
-    parser.add_argument(
-        "--executed",
-        nargs="*",
-        dest="arguments",
-        metavar="ARG",
-        help=f"{does}the instructions that a call with these arguments (as for `setwise run`) executes, or with --fen",
-    )
-    parser.add_argument(
-        "--fen", metavar="FEN", help=f"{does}the instructions that a call on this position executes; or startpos"
-    )
-
-
-def add_object(parser: ArgumentParser, *, remark: str = "", spec: bool = False) -> None:
-    """Add --object and --symbol, and with `spec` --spec, whose contract the function must fulfil."""
-    parser.add_argument("--object", metavar="FILE", help=f"an ELF object, program or shared library{remark}")
-    parser.add_argument("--symbol", metavar="SYM", help="the function in it")
-    if spec:
-        parser.add_argument("--spec", metavar="NAME", help="the routine whose contract it must fulfil")
-
-
-def object_given(arguments: Namespace) -> bool:
-    """Return whether a function of an ELF file is given. Raises ValueError for missing or conflicting options."""
-    with_spec = hasattr(arguments, "spec")
-    given = [arguments.object, arguments.symbol, *([arguments.spec] if with_spec else [])]
-    if not any(given):
-        return False
-    if with_spec and (not all(given) or arguments.names or arguments.isa):
-        raise ValueError(
-            "a function of a file needs --object FILE --symbol SYM --spec NAME, and takes no other name and no --isa"
-        )
-    if not all(given):
-        raise ValueError("--object FILE and --symbol SYM go together, and without names")
-    if arguments.names:
-        raise ValueError("name routines, or --object FILE --symbol SYM, not both")
-    return True
-
-
-def add_on(parser: ArgumentParser, default: str = "") -> None:
-    """Add --on; `default` adds to the help's words on its default."""
-    parser.add_argument(
-        "--on",
-        metavar="P",
-        help="emulate this processor in Bochs: nehalem, haswell, zen, skylake-server, ice-lake, tiger-lake "
-        f"(default: run natively{default})",
-    )
-
-
-def add_time_limit(parser: ArgumentParser, text: str = "seconds a proof") -> None:
-    """Add --time-limit."""
-    parser.add_argument("--time-limit", type=seconds, default=60.0, metavar="S", help=text)
-
-
 def seconds(given: str) -> float:
-    """Return a time limit in seconds, above 0 and at most a day."""
+    """Return a time in seconds, above 0 and at most a day."""
     try:
         number = float(given)
     except ValueError:
         number = 0.0
     if not 0 < number <= _DAY:
-        raise ArgumentTypeError(f"invalid time limit '{given}': give seconds above 0 and at most {_DAY}")
+        raise ArgumentTypeError(f"invalid time '{given}': give seconds above 0 and at most {_DAY}")
     return number
 
 
-def add_json(parser: ArgumentParser, more: str = "") -> None:
-    """Add --json."""
-    parser.add_argument("--json", action="store_true", help=f"print JSON instead of a table{more}")
+def processor(given: str) -> str:
+    """Return the name of a processor whose costs are known, or native."""
+    from setwise.analysis.cost.processors import processor as known
+
+    try:
+        return given if given == "native" else known(given).name
+    except ValueError as error:
+        raise ArgumentTypeError(str(error)) from None
 
 
 def place(given: str) -> str:
@@ -146,3 +48,92 @@ def place(given: str) -> str:
     if given in ("", "-"):
         raise ArgumentTypeError(f"'{given}' is not a file name: give a name (./- for a file called -)")
     return given
+
+
+_SHARED: Mapping[str, Mapping[str, Any]] = {
+    "names": {"nargs": "*", "metavar": "NAME", "help": PATTERNS},
+    "--isa": {
+        "type": instruction_sets,
+        "default": "x86-64",
+        "metavar": "I",
+        "help": "x86-64, bmi2, ..., or native (default: x86-64)",
+    },
+    "only --isa": {
+        "type": instruction_sets,
+        "metavar": "I",
+        "help": "only this instruction set, or native (default: all)",
+    },
+    "--lanes": {"type": int, "metavar": "N", "help": "boards or directions a register: 2, 4, 8"},
+    "--abi": {"default": "sysv", "metavar": "A", "help": "sysv, win64 or wiki (default: sysv)"},
+    "only --abi": {"metavar": "A", "help": "only this calling convention (default: all; of an object, sysv)"},
+    "--for": {
+        "dest": "objective",
+        "default": "size",
+        "metavar": "O",
+        "help": "optimize for size (fewest instructions), latency or throughput, by timings and bounds (default: size)",
+    },
+    "--variant": {
+        "default": "",
+        "metavar": "V",
+        "help": "the variant of that name (`setwise bench --variants` lists all)",
+    },
+    "--cpu": {
+        "type": processor,
+        "metavar": "C",
+        "help": "the processor: skylake-server, ice-lake, golden-cove, zen3, zen4, zen5 or native (default: none in "
+        "particular)",
+    },
+    "--prefix": {
+        "metavar": "P",
+        "help": "the prefix of symbols, macros and files, and C++'s namespace (default: setwise)",
+    },
+    "--endbr64": {"action": "store_true", "help": "begin functions with endbr64"},
+    "--fen": {"metavar": "FEN", "help": "take sliders and squares from this position; or startpos"},
+    "--executed": {
+        "nargs": "*",
+        "dest": "arguments",
+        "metavar": "ARG",
+        "help": "the instructions that a call with these arguments (as for `setwise run`) executes, or with --fen",
+    },
+    "executed --fen": {
+        "metavar": "FEN",
+        "help": "the instructions that a call on this position executes; or startpos",
+    },
+    "--side": {"metavar": "S", "help": "whose sliders: w or b (default: the side to move)"},
+    "--squares": {
+        "metavar": "N",
+        "help": "the square numbering of your boards, by square 0: a1 (b1 = 1), h1, a8, h8, a1-by-files (a2 = 1), ... "
+        "(default: the routine's)",
+    },
+    "--coordinates": {"action": "store_true", "help": "label the ranks and files of drawn boards"},
+    "--object": {"metavar": "FILE", "help": "an ELF object, program or shared library"},
+    "--symbol": {"metavar": "SYM", "help": "the function in it"},
+    "--spec": {"metavar": "NAME", "help": "the routine whose contract it must fulfil"},
+    "--patience": {"type": seconds, "metavar": "S"},
+    "--on": {
+        "metavar": "P",
+        "help": "emulate this processor in Bochs: nehalem, haswell, zen, skylake-server, ice-lake, tiger-lake "
+        "(default: run natively, and emulate missing instruction sets)",
+    },
+    "--time-limit": {"type": seconds, "default": 60.0, "metavar": "S", "help": "seconds a proof"},
+    "--json": {"action": "store_true", "help": "print JSON instead of a table"},
+}
+"""Arguments by name, perhaps behind a word that tells two arguments of one name apart."""
+
+
+def add(parser: ArgumentParser, *names: str, **changes: Any) -> None:
+    """Add shared arguments, with changes to their settings."""
+    for name in names:
+        parser.add_argument(name.split()[-1], **{**_SHARED[name], **changes})
+
+
+def object_given(arguments: Namespace) -> bool:
+    """Return whether a function of an ELF file is given. Raises ValueError for missing or conflicting options."""
+    spec = [arguments.spec] if hasattr(arguments, "spec") else []
+    given = [arguments.object, arguments.symbol, *spec]
+    if not any(given):
+        return False
+    if not all(given) or arguments.names or (spec and arguments.isa):
+        needed = "--object FILE --symbol SYM --spec NAME" if spec else "--object FILE --symbol SYM"
+        raise ValueError(f"a function of an ELF file needs {needed}, no names, and --abi unless it is sysv")
+    return True

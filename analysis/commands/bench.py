@@ -9,43 +9,28 @@ from typing import Any
 from setwise.analysis import api
 from setwise.analysis.bench.bench import machine
 from setwise.analysis.bench.trials import EMPTY, METHOD, NoisyMeasurement, Timing
-from setwise.analysis.commands.arguments import add_json, add_lanes, add_names, add_only_isa
-from setwise.analysis.commands.kernels import add_cpu, add_objective, requested
+from setwise.analysis.commands.arguments import add
+from setwise.analysis.commands.kernels import requested
 from setwise.analysis.commands.tables import print_json, print_table
 from setwise.analysis.parallel import unrefused
 from setwise.analysis.progress import Progress
-from setwise.codegen.catalogue import chosen, find
+from setwise.codegen.catalogue import chosen
 from setwise.codegen.ir.routine import Routine
 from setwise.codegen.request import Request
 from setwise.codegen.run.timer import MODES
-from setwise.codegen.targets import ALL_SETS, TARGETS, VECTORS, target_named
-from setwise.codegen.targets.vector import AVX2, AVX512
+from setwise.codegen.targets import TARGETS, target_named
 
 EXAMPLES = (
-    "setwise bench",
     "setwise bench sliders.union --isa avx2 --beside gcc,clang",
     "setwise bench sliders.union --isa avx2 --variants",
     "setwise bench 'kogge-stone.attacks.*' --isa x86-64 --mode chained --json",
 )
-_SOUTH = ("dumb7.attacks.sout", "kogge-stone.attacks.sout", "push.attacks.sout")
-USUAL: tuple[tuple[str, str, int | None], ...] = (
-    *(("sliders.union", isa, None) for isa in ALL_SETS),
-    ("sliders.union", AVX512.name, 4),
-    *((name, isa, None) for name in _SOUTH for isa in ("x86-64", AVX2.name, AVX512.name)),
-    *((f"{family}.attacks.queen", isa, None) for family in ("dumb7", "kogge-stone") for isa in ("x86-64", AVX512.name)),
-    *(("sliders.union.batch", isa, None) for isa in ("x86-64", *VECTORS)),
-)
-"""The default comparisons: routine, instruction set, lanes."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add NAME..., the target, the kinds of calls, the comparisons, and --json."""
-    add_names(parser, "routines, or patterns; default: the usual comparisons")
-    add_only_isa(parser)
-    add_lanes(parser)
-    add_objective(parser)
-    add_cpu(parser)
-    parser.add_argument("--abi", default="sysv", metavar="A", help="sysv, win64 or wiki (default: sysv)")
+    add(parser, "names", nargs="+")
+    add(parser, "only --isa", "--lanes", "--for", "--variant", "--cpu", "--abi")
     parser.add_argument(
         "--mode",
         metavar="M,...",
@@ -55,14 +40,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--beside", metavar="C,...", help="also time the same in C by these compilers: gcc,clang")
     parser.add_argument("--variants", action="store_true", help="time all variants, not only the best")
     parser.add_argument("--boards", type=int, default=512, metavar="N", help="the length of arrays (default: 512)")
-    parser.add_argument(
-        "--patience",
-        type=float,
-        default=30.0,
-        metavar="S",
-        help="seconds to wait for an idle processor, up to five times (default: 30)",
-    )
-    add_json(parser)
+    shown = "seconds to wait for an idle processor, up to five times (default: 30)"
+    add(parser, "--patience", default=30.0, help=shown)
+    add(parser, "--json")
 
 
 def run(arguments: Namespace) -> int:
@@ -98,16 +78,9 @@ def _choices(arguments: Namespace) -> Iterator[tuple[Routine, str, int | None]]:
     isa, lanes = arguments.isa, arguments.lanes
     if isa is not None:
         target_named(isa)
-    if not arguments.names:
-        if isa or lanes:
-            raise ValueError("--isa and --lanes need a NAME: the default comparisons have their own")
-        yield from ((find(name), usual, shape) for name, usual, shape in USUAL)
-        return
     for routine in chosen(arguments.names):
-        if isa:
-            yield routine, isa, lanes
-        else:
-            yield from ((routine, own, lanes) for own in routine.isas if lanes in (None, *TARGETS[own].widths))
+        isas = [isa] if isa else [own for own in routine.isas if lanes in (None, *TARGETS[own].widths)]
+        yield from ((routine, own, lanes) for own in isas)
 
 
 def _print(rows: Sequence[dict[str, Any]]) -> None:
@@ -118,9 +91,7 @@ def _print(rows: Sequence[dict[str, Any]]) -> None:
     keys += ["median", "p10", *(["speed"] if "speed" in several else []), "acceptance"]
     heads = {"mode": "calls", "unit": "cycles a", "p10": "10th", "acceptance": "clean"}
     shown = [[_shown(key, row.get(key)) for key in keys] for row in rows]
-    align = "".join("r" if key in ("lanes", "median", "p10", "speed", "acceptance") else "l" for key in keys)
-    head = [heads.get(key, key) for key in keys]
-    print_table(head, shown, align)
+    print_table(shown, [heads.get(key, key) for key in keys])
     boards = {row["boards"] for row in rows} - {0}
     print(f"\n{machine()['processor']}")
     print(METHOD)

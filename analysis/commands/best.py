@@ -9,8 +9,7 @@ from setwise.analysis.bench.choice import OBJECTIVES, figures
 from setwise.analysis.bench.here import processor_named
 from setwise.analysis.code.binary import binary_of
 from setwise.analysis.code.count import count
-from setwise.analysis.commands.arguments import add_json, add_names, add_only_isa
-from setwise.analysis.commands.kernels import add_cpu
+from setwise.analysis.commands.arguments import add
 from setwise.analysis.commands.tables import print_columns, print_json
 from setwise.analysis.cost.processors import Processor
 from setwise.analysis.text import counted
@@ -29,12 +28,9 @@ precedence over bounds. `setwise bench NAME --variants` times all variants on th
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add NAME..., the processor, the objective, the instruction set, and --json."""
-    add_names(parser, needed=True)
-    parser.add_argument("--for", dest="objective", metavar="O", help="only this: size, latency or throughput")
-    add_cpu(parser, "native, with the instruction sets of this processor only")
-    add_only_isa(parser)
-    parser.add_argument("--abi", default="sysv", metavar="A", help="sysv, win64 or wiki (default: sysv)")
-    add_json(parser)
+    add(parser, "names", nargs="+")
+    add(parser, "--for", default=None, help="only this: size, latency or throughput")
+    add(parser, "--cpu", "only --isa", "--abi", "--json")
 
 
 def run(arguments: Namespace) -> int:
@@ -65,12 +61,7 @@ def _row(objective: str, request: Request, on: Processor) -> dict[str, Any]:
 
 
 def _print(rows: Sequence[dict[str, Any]], found: Sequence[tuple[str, Request]], on: Processor) -> None:
-    keys = ["name", "for", "isa", "lanes", "variant", "instructions", "latency", "bound"]
-    if len({row["name"] for row in rows}) == 1:
-        keys.remove("name")
-    if all(row["lanes"] == 1 for row in rows):
-        keys.remove("lanes")
-    print_columns(keys, [{key: "-" if row[key] == "" else row[key] for key in keys} for row in rows])
+    print_columns(["name", "for", "isa", "lanes", "variant", "instructions", "latency", "bound"], rows)
     print(f"\nFor {on.title}. {_NOTE}")
     by_code = {request.kernel.code: command(request.kernel, "nasm") for _, request in found}
     print(f"\n{counted(len(by_code), 'kernel')}, printed by:")

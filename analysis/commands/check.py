@@ -10,20 +10,12 @@ from typing import TYPE_CHECKING
 
 from setwise.analysis import api
 from setwise.analysis.code.objects import ObjectFunction
-from setwise.analysis.commands.arguments import (
-    PATTERNS,
-    add_json,
-    add_names,
-    add_object,
-    add_on,
-    add_only_abi,
-    add_only_isa,
-    object_given,
-)
-from setwise.analysis.commands.kernels import add_variant, report_not_made
+from setwise.analysis.commands.arguments import PATTERNS, add, object_given
+from setwise.analysis.commands.kernels import report_not_made
 from setwise.analysis.commands.tables import print_json, print_reasons, print_table, tally
 from setwise.analysis.pictures.board_text import boards, expected_and_got, input_lines
 from setwise.analysis.progress import Progress
+from setwise.analysis.run.positions import shown_kind
 from setwise.codegen.catalogue import chosen, find
 from setwise.codegen.ir.routine import Contract
 
@@ -40,18 +32,16 @@ EXAMPLES = (
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add NAME..., or an object; --on, --quick and --json."""
-    add_names(parser, f"{PATTERNS}; default: all")
-    add_only_isa(parser)
-    add_variant(parser)
-    add_only_abi(parser)
-    add_object(parser, remark="; it runs in Bochs only", spec=True)
-    add_on(parser, ", and emulate missing instruction sets")
+    add(parser, "names", help=f"{PATTERNS}; default: all")
+    add(parser, "only --isa", "--variant", "only --abi")
+    add(parser, "--object", help="an ELF object, program or shared library; it runs in Bochs only")
+    add(parser, "--symbol", "--spec", "--on")
     parser.add_argument(
         "--quick",
         action="store_true",
         help="run a sixteenth of the line cases and a tenth of the random boards (always so in Bochs)",
     )
-    add_json(parser)
+    add(parser, "--json")
 
 
 def run(arguments: Namespace) -> int:
@@ -74,7 +64,7 @@ def run(arguments: Namespace) -> int:
 def _report(kernels: Sequence[CheckedKernel]) -> None:
     outcomes = [kernel.outcome for kernel in kernels]
     rows = [(*kernel.key, f"{kernel.outcome.cases:,}", kernel.outcome.status, kernel.outcome.on) for kernel in kernels]
-    print_table(("name", "isa", "lanes", "abi", "cases", "", ""), rows, "llrlrll")
+    print_table(rows, ("name", "isa", "lanes", "abi", "cases", "", ""))
     for kernel in kernels:
         if kernel.outcome.mismatch is not None:
             print(f"\n{kernel.request.title} failed: {kernel.outcome.reason}")
@@ -90,7 +80,7 @@ def _report(kernels: Sequence[CheckedKernel]) -> None:
 
 def drawn(contract: Contract, mismatch: Mismatch) -> str:
     """Return a mismatch as boards."""
-    kinds = {parameter.name: parameter.kind for parameter in contract.elements or contract.parameters}
+    kinds = {parameter.name: shown_kind(parameter) for parameter in contract.elements or contract.parameters}
     inputs = ((name, kinds[name], word) for name, word in mismatch.inputs)
     lines, shown = input_lines(inputs, contract.numbering)
     shown += expected_and_got(contract.results, mismatch.expected, mismatch.got)

@@ -3,8 +3,8 @@
 from argparse import ArgumentParser, Namespace
 
 from setwise.analysis import api
-from setwise.analysis.commands.arguments import add_target
-from setwise.analysis.commands.kernels import add_cpu, add_objective, requested
+from setwise.analysis.commands.arguments import add
+from setwise.analysis.commands.kernels import requested
 from setwise.codegen.catalogue import find
 
 EXAMPLES = ("setwise compare dumb7.attacks.sout kogge-stone.attacks.sout --abi wiki",)
@@ -14,9 +14,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Add A, B and the target."""
     parser.add_argument("left", metavar="A", help="the routine on the left")
     parser.add_argument("right", metavar="B", help="the routine on the right")
-    add_target(parser)
-    add_objective(parser)
-    add_cpu(parser)
+    add(parser, "--isa", "--lanes", "--abi", "--for", "--variant", "--cpu")
 
 
 def run(arguments: Namespace) -> int:

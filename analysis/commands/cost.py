@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from setwise.analysis import api
-from setwise.analysis.commands.arguments import add_call, add_json, add_names, add_object, add_side, add_target
-from setwise.analysis.commands.kernels import add_objective, codes, requests
+from setwise.analysis.commands.arguments import add
+from setwise.analysis.commands.kernels import codes, requests
 from setwise.analysis.commands.tables import print_columns, print_json
 from setwise.analysis.cost.part import CostedPart, marked
 from setwise.analysis.cost.processors import PROCESSORS
@@ -30,32 +30,26 @@ Branching code is costed along its longest path, the one with the most instructi
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add NAME... and the target, or an object; --cpu, the call, and --json."""
-    add_names(parser)
-    parser.add_argument(
-        "--cpu",
-        metavar="C",
-        help=f"only this processor: {', '.join(on.name for on in PROCESSORS)} or native (default: all)",
+    add(parser, "names")
+    add(
+        parser, "--cpu", help=f"only this processor: {', '.join(on.name for on in PROCESSORS)} or native (default: all)"
     )
-    add_call(parser)
-    add_side(parser)
-    add_object(parser)
-    add_target(parser)
-    add_objective(parser)
-    add_json(parser)
+    add(parser, "--executed", "executed --fen")
+    add(parser, "--side", "--object", "--symbol", "--isa", "--lanes", "--abi", "--for", "--variant", "--json")
 
 
 def run(arguments: Namespace) -> int:
     """Bound the cycles of kernels, or of a function of an ELF file, and print tables."""
     words, fen, side = arguments.arguments, arguments.fen, arguments.side
-    given, skip = codes(arguments)
     if words is None and fen is None:
         if side is not None:
             raise ValueError("--side goes with --fen")
-        costed = api.costs(given, arguments.cpu, skip_refused=skip)
+        costed = api.costs(codes(arguments), arguments.cpu)
+    elif arguments.object:
+        raise ValueError("--executed and --fen go with a NAME, not with --object")
     else:
-        kernels, skip = requests(arguments, "--executed and --fen go with a NAME, not with --object")
         costed = api.costs(
-            kernels, arguments.cpu, lambda routine: words_of(routine, words or (), fen, side), skip_refused=skip
+            requests(arguments), arguments.cpu, lambda routine: words_of(routine, words or (), fen, side)
         )
     _print(costed, arguments.json)
     return 0

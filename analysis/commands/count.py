@@ -6,17 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from setwise.analysis import api
-from setwise.analysis.commands.arguments import (
-    add_call,
-    add_json,
-    add_names,
-    add_object,
-    add_side,
-    add_target,
-)
-from setwise.analysis.commands.kernels import add_cpu, add_objective, codes, requests
+from setwise.analysis.commands.arguments import add
+from setwise.analysis.commands.kernels import codes, requests
 from setwise.analysis.commands.tables import print_columns, print_json, print_table
 from setwise.analysis.run.positions import words_of
+from setwise.analysis.text import counted
 from setwise.codegen.board import parse_fen
 from setwise.codegen.files import read_checked
 
@@ -28,45 +22,33 @@ EXAMPLES = (
 )
 
 _ALWAYS = ("instructions", "moves", "operations")
-_ONE_OF_THEM = "--object, --over, and --executed or --fen exclude each other: give one of them"
 _MOST_BYTES = 1 << 24
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add NAME..., a call, a file of positions or an object; the target and --json."""
-    add_names(parser)
-    add_call(parser, "count ")
+    add(parser, "names")
+    add(parser, "--executed", "executed --fen")
     parser.add_argument(
         "--over", metavar="FILE", help="count the executed instructions over a file of FENs, one a line"
     )
-    add_side(parser)
-    add_object(parser)
-    add_target(parser)
-    add_objective(parser)
-    add_cpu(parser)
-    add_json(parser)
+    add(parser, "--side", "--object", "--symbol", "--isa", "--lanes", "--abi", "--for", "--variant", "--cpu", "--json")
 
 
 def run(arguments: Namespace) -> int:
     """Count instructions and print a table."""
     words, fen, over, side = arguments.arguments, arguments.fen, arguments.over, arguments.side
     call = words is not None or fen is not None
-    if over is not None and call:
-        raise ValueError(_ONE_OF_THEM)
-    if arguments.names and side is not None and fen is None and over is None:
+    if call + (over is not None) + bool(arguments.object) > 1:
+        raise ValueError("--object, --over, and --executed or --fen exclude each other: give one of them")
+    if side is not None and fen is None and over is None:
         raise ValueError("--side goes with --fen or --over")
-    fens = [] if over is None else positions(over)
-    if over is None and not call:
-        given, skip = codes(arguments)
-        rows = api.counts(given, skip_refused=skip)
+    if over is not None:
+        rows = api.spreads(requests(arguments), positions(over), side)
+    elif call:
+        rows = api.executed_counts(requests(arguments), lambda routine: words_of(routine, words or (), fen, side))
     else:
-        kernels, skip = requests(arguments, _ONE_OF_THEM)
-        if over is not None:
-            rows = api.spreads(kernels, fens, side, skip_refused=skip)
-        else:
-            rows = api.executed_counts(
-                kernels, lambda routine: words_of(routine, words or (), fen, side), skip_refused=skip
-            )
+        rows = api.counts(codes(arguments))
     (print_json if arguments.json else _print_counts if over is None else _print_spreads)(rows)
     return 0
 
@@ -102,11 +84,11 @@ def _print_counts(rows: Sequence[dict[str, Any]]) -> None:
 
 def _print_spreads(rows: Sequence[dict[str, Any]]) -> None:
     table = [
-        (row["name"], row["isa"], row["abi"], key.replace("_", " "), low, f"{mean:.1f}", high)
+        (row["name"], row["isa"], row["abi"], key.replace("_", " "), low, round(mean, 1), high)
         for row in rows
         for key in api.COUNTED
         for low, mean, high in [row[key].values()]
         if key in _ALWAYS or high
     ]
-    print_table(("name", "isa", "abi", "class", "minimum", "mean", "maximum"), table)
-    print(f"\n{rows[0]['positions']} positions")
+    print_table(table, ("name", "isa", "abi", "class", "minimum", "mean", "maximum"))
+    print(f"\n{counted(rows[0]['positions'], 'position')}")

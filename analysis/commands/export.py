@@ -4,15 +4,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 
 from setwise.analysis import api
-from setwise.analysis.commands.arguments import (
-    add_lanes,
-    add_names,
-    add_prefix,
-    add_time_limit,
-    instruction_sets,
-    place,
-)
-from setwise.analysis.commands.kernels import add_cpu, add_objective
+from setwise.analysis.commands.arguments import add, place
 from setwise.analysis.progress import Progress
 from setwise.codegen.catalogue import chosen
 from setwise.codegen.targets import TARGETS
@@ -26,7 +18,7 @@ EXAMPLES = (
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add NAME..., the format and the directory; the target, and options of files and proofs."""
-    add_names(parser, needed=True)
+    add(parser, "names", nargs="+")
     parser.add_argument(
         "--format",
         required=True,
@@ -37,22 +29,20 @@ def add_arguments(parser: ArgumentParser) -> None:
         "-o", "--output", required=True, type=place, metavar="DIR", help="the directory: a new or an empty one"
     )
     shown = "instruction sets, all, or native, the newest of this processor (default: x86-64)"
-    parser.add_argument("--isa", type=instruction_sets, default="x86-64", metavar="I,...", help=shown)
-    add_lanes(parser)
-    add_objective(parser)
-    add_cpu(parser)
-    parser.add_argument("--abi", metavar="A", help="sysv, win64 or wiki (default: sysv; of coff and masm, win64)")
-    parser.add_argument("--endbr64", action="store_true", help="begin functions with endbr64")
+    add(parser, "--isa", metavar="I,...", help=shown)
+    add(parser, "--lanes", "--for", "--variant", "--cpu")
+    add(parser, "--abi", default=None, help="sysv, win64 or wiki (default: sysv; of coff and masm, win64)")
+    add(parser, "--endbr64")
     parser.add_argument(
         "--dispatch", action="store_true", help="source that selects the instruction set by CPUID at run time"
     )
     parser.add_argument("--name", metavar="N", help="the name of files and modules (default: the prefix)")
-    add_prefix(parser)
+    add(parser, "--prefix")
     parser.add_argument("--force", action="store_true", help="replace an earlier export in the directory")
     parser.add_argument(
         "--unproved", action="store_true", help="export without proofs, for instance if bitwuzla is not installed"
     )
-    add_time_limit(parser)
+    add(parser, "--time-limit")
 
 
 def run(arguments: Namespace) -> int:

@@ -2,11 +2,10 @@
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
-from itertools import groupby
 from typing import Any
 
-from setwise.analysis.commands.arguments import PATTERNS, add_json, add_names
-from setwise.analysis.commands.tables import print_json, width
+from setwise.analysis.commands.arguments import PATTERNS, add
+from setwise.analysis.commands.tables import print_json, print_table, width
 from setwise.analysis.text import counted
 from setwise.codegen.board import DIRECTION_SETS, DIRECTIONS
 from setwise.codegen.catalogue import chosen, find
@@ -19,13 +18,13 @@ EXAMPLES = ("setwise list", "setwise list 'kogge-stone.*'", "setwise list --page
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add NAME..., or a page, and --json."""
-    add_names(parser, f"{PATTERNS}; default: all, on a terminal by family")
+    add(parser, "names", help=f"{PATTERNS}; default: all, on a terminal by family")
     parser.add_argument(
         "--page",
         metavar="P",
         help="functions and tables of a page or section of the literature, by name: kogge-stone, 'Occluded Fill'",
     )
-    add_json(parser)
+    add(parser, "--json")
 
 
 def run(arguments: Namespace) -> int:
@@ -42,34 +41,24 @@ def run(arguments: Namespace) -> int:
     if arguments.json:
         print_json(list(map(_row, routines)))
     elif arguments.names or width() is None:
-        _print([(routine.name, routine) for routine in routines])
+        print_table((routine.name, " ".join(routine.isas), routine.source) for routine in routines)
     else:
         _print_families(routines)
     return 0
 
 
-def _print(named: Sequence[tuple[str, Routine]]) -> None:
-    longest = max(len(name) for name, _ in named)
-    for name, routine in named:
-        print(f"{name:{longest}}  {' '.join(routine.isas):35}  {routine.source}".rstrip())
-
-
 def _print_families(routines: Sequence[Routine]) -> None:
     """Print the forms of each family, with routines that differ only in direction on one line."""
-    named: list[tuple[str, Routine]] = []
-    for _, members in groupby(routines, key=lambda routine: routine.family):
-        forms: dict[tuple[object, ...], list[Routine]] = {}
-        for routine in members:
-            directed = routine.direction in (*DIRECTIONS, *DIRECTION_SETS)
-            stem = routine.name.removesuffix(f".{routine.direction}") if directed else routine.name
-            forms.setdefault((stem, routine.isas, routine.source), []).append(routine)
-        named += [(_of_directions(str(stem), alike), alike[0]) for (stem, *_), alike in forms.items()]
-    _print(named)
-    print(f"\n{counted(len(routines), 'routine')}; one by one: setwise list 'kogge-stone.*'")
-
-
-def _of_directions(stem: str, alike: Sequence[Routine]) -> str:
-    return alike[0].name if len(alike) == 1 else f"{stem}.* ({counted(len(alike), 'direction')})"
+    forms: dict[tuple[str, tuple[str, ...], str], list[Routine]] = {}
+    for routine in routines:
+        directed = routine.direction in (*DIRECTIONS, *DIRECTION_SETS)
+        stem = routine.name.removesuffix(f".{routine.direction}") if directed else routine.name
+        forms.setdefault((stem, routine.isas, routine.source), []).append(routine)
+    print_table(
+        (alike[0].name if len(alike) == 1 else f"{stem}.* ({len(alike)} directions)", " ".join(isas), source)
+        for (stem, isas, source), alike in forms.items()
+    )
+    print(f"\n{counted(len(routines), 'routine')}; one by one: setwise list kogge-stone")
 
 
 def _row(routine: Routine) -> dict[str, Any]:
@@ -95,9 +84,7 @@ def _print_page(where: str, as_json: bool) -> None:
         return
     rows = [(f.name, ", ".join((f.routine, *f.also)), str(f.place)) for f in functions]
     rows += [(table.name, f"setwise table {table.name}", str(place)) for place, table in tables]
-    first, second = (max(len(row[column]) for row in rows) for column in (0, 1))
-    for name, here, place in rows:
-        print(f"{name:{first}}  {here:{second}}  {place}")
+    print_table(rows)
 
 
 def _place(place: PageSection) -> dict[str, str]:

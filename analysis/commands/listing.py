@@ -3,8 +3,8 @@
 from argparse import ArgumentParser, Namespace
 
 from setwise.analysis import api
-from setwise.analysis.commands.arguments import add_prefix, add_target
-from setwise.analysis.commands.kernels import add_cpu, add_objective, requested
+from setwise.analysis.commands.arguments import add
+from setwise.analysis.commands.kernels import requested
 from setwise.codegen.catalogue import find
 
 EXAMPLES = ("setwise listing kogge-stone.attacks.sout --abi wiki",)
@@ -13,14 +13,12 @@ EXAMPLES = ("setwise listing kogge-stone.attacks.sout --abi wiki",)
 def add_arguments(parser: ArgumentParser) -> None:
     """Add NAME, the target, and the syntax."""
     parser.add_argument("name", metavar="NAME", help="the routine, as listed by `setwise list`")
-    add_target(parser)
-    add_objective(parser)
-    add_cpu(parser)
+    add(parser, "--isa", "--lanes", "--abi", "--for", "--variant", "--cpu")
     parser.add_argument(
         "--syntax", default="nasm", metavar="S", help="the assembler's syntax: nasm, gas, att, masm, go (default: nasm)"
     )
-    parser.add_argument("--endbr64", action="store_true", help="begin the function with endbr64")
-    add_prefix(parser)
+    add(parser, "--endbr64", help="begin the function with endbr64")
+    add(parser, "--prefix")
 
 
 def run(arguments: Namespace) -> int:

@@ -1,6 +1,7 @@
 """`setwise new`: a starter file with a routine of the user's own."""
 
 from argparse import ArgumentParser, Namespace
+from keyword import iskeyword
 from pathlib import Path
 
 from setwise.codegen.own.reserved import reserved
@@ -45,7 +46,8 @@ def run(arguments: Namespace) -> int:
     """Write the file. An existing file is never overwritten."""
     file = Path(arguments.name if arguments.name.endswith(".py") else f"{arguments.name}.py")
     name = file.stem
-    if not (name.isascii() and name.isidentifier()) or reserved(name):
+    imported = ["EAST", "NORT", "SOUT", "WEST", "Board", "Word"]
+    if not (name.isascii() and name.isidentifier()) or iskeyword(name) or name in imported or reserved(name):
         raise ValueError(f"'{name}' cannot name a routine: use letters, digits and _, for instance king_zone")
     try:
         with file.open("x", encoding="utf-8") as created:

@@ -5,32 +5,21 @@ import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 
-from tabulate import tabulate
-
 from setwise.analysis import api
 from setwise.analysis.code.decode import Binary
 from setwise.analysis.code.objects import ObjectFunction
-from setwise.analysis.commands.arguments import (
-    PATTERNS,
-    add_json,
-    add_names,
-    add_object,
-    add_only_abi,
-    add_only_isa,
-    add_time_limit,
-    object_given,
-    place,
-)
-from setwise.analysis.commands.kernels import add_variant, report_not_made
+from setwise.analysis.commands.arguments import PATTERNS, add, object_given, place
+from setwise.analysis.commands.kernels import report_not_made
 from setwise.analysis.commands.questions import Asked, check_new, write_questions
 from setwise.analysis.commands.tables import print_json, print_reasons, print_table, tally
 from setwise.analysis.pictures.board_text import boards, expected_and_got, input_lines
 from setwise.analysis.progress import Progress
 from setwise.analysis.proof.certificate import Certificate
 from setwise.analysis.proofs import Proof
+from setwise.analysis.run.positions import shown_kind
 from setwise.analysis.semantics.domains import BitVectors
-from setwise.analysis.spec.task import Argument, Place, Task
-from setwise.analysis.text import counted
+from setwise.analysis.spec.task import Argument, Task
+from setwise.analysis.text import counted, table
 from setwise.codegen.catalogue import chosen, find
 from setwise.codegen.numbering import LITTLE_ENDIAN
 from setwise.codegen.request import Request
@@ -47,26 +36,17 @@ _MEMORY = "pointers not null, at multiples of 8; the result disjoint from inputs
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add NAME..., or an object; the time limit, --smt and --json."""
-    add_names(parser, f"{PATTERNS}; default: all")
-    add_only_isa(parser)
-    add_variant(parser)
-    parser.add_argument(
-        "--lanes",
-        type=int,
-        metavar="N",
-        help="only kernels with this number of lanes: 1, 2, 4, 8 (default: all); of an object, boards per register",
-    )
-    add_only_abi(parser)
-    add_object(parser, spec=True)
-    add_time_limit(parser, "seconds a kernel, after which it counts as not proved")
+    add(parser, "names", help=f"{PATTERNS}; default: all")
+    add(parser, "only --isa", "--variant")
+    shown = "only kernels with this number of lanes: 1, 2, 4, 8 (default: all); of an object, boards per register"
+    add(parser, "--lanes", help=shown)
+    add(parser, "only --abi", "--object", "--symbol", "--spec")
+    add(parser, "--time-limit", help="seconds a kernel, after which it counts as not proved")
     parser.add_argument(
         "--smt", type=place, metavar="DIR", help="save each solver query as SMT-LIB 2 in a new directory"
     )
-    add_json(
-        parser,
-        "; sha256 is the digest in listings and metadata.json, of code with zeros for distances to data; image_sha256 "
-        "covers code and data",
-    )
+    shown = "sha256 is the digest in listings and metadata.json, of code with zeros for distances to data"
+    add(parser, "--json", help=f"print JSON instead of a table; {shown}; image_sha256 covers code and data")
 
 
 def run(arguments: Namespace) -> int:
@@ -87,7 +67,7 @@ def run(arguments: Namespace) -> int:
     if keep and not arguments.json:
         print(f"{counted(written, 'question')} in {arguments.smt}")
     is_missing = report_not_made(requests, {proof.key for proof in proofs})
-    return int(is_missing or not all(proof.fine for proof in proofs))
+    return int(is_missing or any(proof.status != "proved" for proof in proofs))
 
 
 def _proofs(arguments: Namespace, keep: bool) -> tuple[list[Proof], list[Request]]:
@@ -112,16 +92,14 @@ def _report(proofs: Sequence[Proof], seconds: float) -> None:
     certificates = [proof.certificate for proof in proofs if proof.certificate]
     times = [f"{1000 * proof.certificate.seconds:.0f}" if proof.certificate else "" for proof in proofs]
     rows = [(*proof.key, time, proof.status) for proof, time in zip(proofs, times, strict=True)]
-    print_table(("name", "isa", "lanes", "abi", "ms", ""), rows, "llrlrl")
+    print_table(rows, ("name", "isa", "lanes", "abi", "ms", ""))
     for proof in proofs:
         if proof.status == "refuted":
             print(f"\n{' '.join(map(str, proof.key))}\n{_refutation(proof)}")
     print_reasons((proof.status, proof.why) for proof in proofs if proof.status == "not proved")
     summary = tally([proof.status for proof in proofs], ("proved", "refuted", "not proved"))
     print(f"\n{summary}; {certificates[0].solver if certificates else 'no solver'}")
-    solving = sum(certificate.seconds for certificate in certificates)
-    making = sum(proof.lowering for proof in proofs)
-    print(f"{seconds:.1f} s; CPU time: {solving:.1f} s for proofs, {making:.1f} s for lowering")
+    print(f"{seconds:.1f} s; CPU time of proofs: {sum(certificate.seconds for certificate in certificates):.1f} s")
 
 
 def certificate_text(proof: Proof) -> str:
@@ -133,8 +111,8 @@ def certificate_text(proof: Proof) -> str:
     task = certificate.task
     shape = [part for part in (isa, f"{lanes} lanes" if lanes > 1 else "", abi) if part]
     lines = [f"{title}, {', '.join(shape)}: {certificate.status}", ""]
-    instructions = [(f"{i.offset:x}", i.raw.hex(), i.text()) for i in certificate.instructions]
-    lines += tabulate(instructions, tablefmt="plain", disable_numparse=True, colalign=("right",)).split("\n")
+    instructions = [(f"{i.offset:3x}", i.raw.hex(), i.text()) for i in certificate.instructions]
+    lines += table(instructions).split("\n")
     takes = ", ".join(f"{argument.name} in {_where(argument)}" for argument in task.arguments)
     given = f", {' and '.join(map(str, task.requires))}" if task.requires else ""
     notes = [
@@ -142,7 +120,7 @@ def certificate_text(proof: Proof) -> str:
         ("end", certificate.binary.layout.end if certificate.binary.layout else ""),
         ("specification", _specification(task)),
         ("takes", takes + given),
-        ("gives", ", ".join(f"{result.name} in {_place(result.place)}" for result in task.results)),
+        ("gives", ", ".join(f"{result.name} in {result.place}" for result in task.results)),
         ("memory", _MEMORY if any(argument.kind in ("boards", "results") for argument in task.arguments) else ""),
         ("changes", ", ".join(certificate.written(kept=False)) or "nothing"),
         ("restores", ", ".join(certificate.written(kept=True)) if certificate.status == "proved" else ""),
@@ -166,12 +144,10 @@ def _specification(task: Task) -> str:
 
 def _digests(binary: Binary) -> Iterator[tuple[str, str]]:
     """Yield the digest of the code as exports record it, and with data also that of the proved image."""
-    if not binary.data:
-        yield "bytes", f"{len(binary.text)} of code"
-        yield "SHA-256", f"{binary.sha256} of the code"
-    else:
-        yield "bytes", f"{len(binary.text)} of code and {len(binary.data)} of data"
-        yield "SHA-256", f"{binary.sha256} of the code, data distances zero"
+    data = f" and {len(binary.data)} of data" if binary.data else ""
+    yield "bytes", f"{len(binary.text)} of code{data}"
+    yield "SHA-256", f"{binary.sha256} of the code{', data distances zero' if data else ''}"
+    if data:
         yield "", f"{binary.image_sha256} of code and data as proved"
 
 
@@ -186,15 +162,7 @@ def _how(certificate: Certificate) -> str:
 
 def _where(argument: Argument) -> str:
     what = {"results": " (an address)", "boards": " (an array)", "count": " (a number)"}.get(argument.kind, "")
-    return _place(argument.place) + what
-
-
-def _place(place: Place) -> str:
-    if place.file == "stack":
-        return f"[rsp+{place.offset}]"
-    if place.file == "vector":
-        return {2: "x", 4: "y", 8: "z"}[place.lanes] + place.register[1:]
-    return place.register if place.file == "general" else f"memory at {place.offset}"
+    return f"{argument.place}{what}"
 
 
 def _refutation(proof: Proof) -> str:
@@ -205,7 +173,7 @@ def _refutation(proof: Proof) -> str:
     lines = [f"refuted: {case.complaint}; {confirmation.description}"]
     if proof.hint:
         return "\n".join([*lines, proof.hint])
-    kinds = {argument.name: argument.kind for argument in task.words}
+    kinds = {argument.name: shown_kind(argument) for argument in task.words}
     number = len(case.inputs[0][1])
     if task.elements:
         where = f", the result in place of {case.inputs[case.alias][0]}" if case.alias is not None else ""

@@ -4,6 +4,7 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from setwise.analysis.errors import refused_by_system
@@ -18,14 +19,10 @@ Asked = tuple[Sequence[str], Sequence[Question]]
 
 def check_new(directory: str) -> None:
     """Raise NotWritten if the directory is not empty, before the proofs start."""
-    try:
-        there = next(Path(directory).iterdir(), None)
-    except FileNotFoundError:
-        return
-    except OSError as error:
-        raise NotWritten(f"{directory}: {(error.strerror or str(error)).lower()}: give a new directory") from None
-    if there is not None:
-        raise NotWritten(f"{directory} is not empty: give a new directory")
+    path = Path(directory)
+    with suppress(OSError):  # `write` reports it
+        if path.exists() and not (path.is_dir() and next(path.iterdir(), None) is None):
+            raise NotWritten(f"{directory} is not an empty directory: give a new one")
 
 
 def write_questions(directory: str, proofs: Iterable[tuple[str, Asked]]) -> int:

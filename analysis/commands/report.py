@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from setwise.analysis.bench.compilers import CompilerError
-from setwise.analysis.commands.arguments import place
+from setwise.analysis.commands.arguments import add, place
 from setwise.analysis.errors import CannotRunHere
 from setwise.analysis.progress import Progress
 from setwise.analysis.report.figures import measure
@@ -29,7 +29,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--measure", action="store_true", help="also time kernels on this processor, and replace its recorded timings"
     )
-    parser.add_argument("--patience", type=float, default=60.0, metavar="S", help="as for bench (default: 60)")
+    add(parser, "--patience", default=60.0, help="as for bench (default: 60)")
 
 
 def _note(line: str) -> None:

@@ -4,10 +4,10 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 
 from setwise.analysis.code.binary import binary_of
-from setwise.analysis.commands.arguments import add_coordinates, add_position, add_target
+from setwise.analysis.commands.arguments import add
 from setwise.analysis.pictures.board_text import boards, input_lines, squares_lines
 from setwise.analysis.run.caller import Caller
-from setwise.analysis.run.positions import given_parameters, words_of
+from setwise.analysis.run.positions import given_parameters, shown_kind, words_of
 from setwise.analysis.spec.contracts import task_of
 from setwise.codegen.catalogue import find
 from setwise.codegen.kernel import Kernel
@@ -30,9 +30,9 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="ARG",
         help="a board: a number (0x..), squares (a1,h8) or a drawing; a square: e4; a direction: noEa",
     )
-    add_position(parser)
-    add_coordinates(parser)
-    add_target(parser, lanes=False, default=None)
+    add(parser, "--fen", "--side", "--coordinates")
+    add(parser, "--isa", default=None, help="x86-64, bmi2, ..., or native (default: the best that this processor has)")
+    add(parser, "--abi")
 
 
 def run(arguments: Namespace) -> int:
@@ -44,7 +44,7 @@ def run(arguments: Namespace) -> int:
     native = not missing(kernel.target)
     results = (_natively if native else _interpreted)(kernel, words)
     title = f"{kernel.name}, {kernel.target.name}, {kernel.convention.name}{'' if native else ', interpreted'}"
-    inputs = ((parameter.name, parameter.kind, word) for parameter, word in zip(parameters, words, strict=True))
+    inputs = ((parameter.name, shown_kind(parameter), word) for parameter, word in zip(parameters, words, strict=True))
     lines, drawn = input_lines(inputs, contract.numbering)
     named = list(zip(contract.results, results, strict=True))
     shown = boards(drawn if contract.counting else [*drawn, *named], contract.numbering, arguments.coordinates)

@@ -8,7 +8,7 @@ from typing import Any
 
 from setwise.analysis import api
 from setwise.analysis.code.objects import ObjectFunction
-from setwise.analysis.commands.arguments import add_json, add_names, add_object, add_only_isa, object_given
+from setwise.analysis.commands.arguments import add, object_given, seconds
 from setwise.analysis.commands.prove import certificate_text
 from setwise.analysis.commands.tables import print_json, print_reasons, print_table
 from setwise.analysis.progress import Progress
@@ -29,16 +29,9 @@ EXAMPLES = (
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add NAME..., or an object; the levels, and the time for each."""
-    add_names(parser)
-    add_only_isa(parser)
-    parser.add_argument(
-        "--lanes",
-        type=int,
-        metavar="N",
-        help="only kernels with this number of lanes; for an object, its boards per register",
-    )
-    parser.add_argument("--abi", metavar="A", help="sysv, win64 or wiki (default: sysv)")
-    add_object(parser, spec=True)
+    add(parser, "names", "only --isa")
+    add(parser, "--lanes", help="only kernels with this number of lanes; for an object, its boards per register")
+    add(parser, "--abi", "--object", "--symbol", "--spec")
     parser.add_argument(
         "--level",
         action="append",
@@ -47,9 +40,9 @@ def add_arguments(parser: ArgumentParser) -> None:
         "c: by two or three (default: all, in this order)",
     )
     parser.add_argument(
-        "--budget", type=float, default=60.0, metavar="S", help="seconds of processor time a level (default: 60)"
+        "--budget", type=seconds, default=60.0, metavar="S", help="seconds of processor time a level (default: 60)"
     )
-    add_json(parser)
+    add(parser, "--json")
     parser.epilog = (parser.epilog or "") + (
         "\n\nexit status: 0 nothing shorter was found, 1 something was, 2 bad usage or something is missing"
     )
@@ -60,8 +53,6 @@ def run(arguments: Namespace) -> int:
     BitVectors()  # first of all, to fail early if there is no solver
     import numpy  # noqa: F401 - likewise
 
-    if not 0 < arguments.budget < float("inf"):
-        raise ValueError("--budget takes seconds above 0")
     levels = [level for level in LEVELS if level in (arguments.level or LEVELS)]
     sessions = _sessions(arguments)
     try:
@@ -77,7 +68,7 @@ def run(arguments: Namespace) -> int:
 
 
 def _sessions(arguments: Namespace) -> list[SearchSession]:
-    abi, lanes = arguments.abi or "sysv", arguments.lanes
+    abi, lanes = arguments.abi, arguments.lanes
     if object_given(arguments):
         function = ObjectFunction(arguments.object, arguments.symbol)
         return [api.session_of(function, find(arguments.spec), abi, lanes or 1)]
@@ -132,7 +123,7 @@ def _print(sessions: Sequence[SearchSession]) -> None:
     first = 3 if single else 0
     if rows:
         head = ("kernel", "before", "after", "level", *_HEAD)
-        print_table(head[first:], [row[first:] for row in rows], ("lrrl" + "r" * len(_HEAD))[first:])
+        print_table([row[first:] for row in rows], head[first:])
     print_reasons(("not searched", found.refused) for found in sessions if found.refused)
     if not single:
         shorter = sum(bool(found.findings) for found in sessions)

@@ -7,7 +7,7 @@ from itertools import product
 from textwrap import indent
 from typing import Any
 
-from setwise.analysis.commands.arguments import add_coordinates, add_json
+from setwise.analysis.commands.arguments import add
 from setwise.analysis.commands.tables import print_json, print_table
 from setwise.analysis.pictures.board_text import boards
 from setwise.codegen.board import hexadecimal
@@ -24,8 +24,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "name", nargs="?", metavar="NAME", help="the name of the table on its page (default: list all tables)"
     )
     parser.add_argument("--as", dest="language", metavar="L", help="as source: c, rust, python (default: drawn)")
-    add_coordinates(parser)
-    add_json(parser)
+    add(parser, "--coordinates", "--json")
 
 
 def run(arguments: Namespace) -> int:
@@ -38,14 +37,14 @@ def run(arguments: Namespace) -> int:
     if name is not None:
         found = table(name)
         if arguments.json:
-            print_json({**_facts(found), "entries": [hexadecimal(e) if found.boards else e for e in found.entries]})
+            print_json({**_facts(found), "entries": [f"{e:#018x}" if found.boards else e for e in found.entries]})
         else:
             print(source(found, language) if language else drawn(found, arguments.coordinates))
     elif arguments.json:
         print_json(list(map(_facts, TABLES)))
     else:
         rows = [(t.name + _brackets(t.shape), str(t.numbering), "; ".join(map(str, t.places))) for t in TABLES]
-        print_table(("table", "squares", "page"), rows)
+        print_table(rows, ("table", "squares", "page"))
     return 0
 
 
@@ -55,7 +54,7 @@ def drawn(found: LiteratureTable, coordinates: bool = False) -> str:
     if not found.boards:
         return "\n".join((head, *("\n".join(lines) + "\n" for lines in _groups(found)))).rstrip()
     indices = product(*map(range, found.shape))
-    titles = (f"{_brackets(index)} {' '.join(found.index_names(at))}" for at, index in enumerate(indices))
+    titles = (f"{_brackets(index) or found.name} {' '.join(found.index_names(at))}" for at, index in enumerate(indices))
     return f"{head}\n{boards(list(zip(titles, found.entries, strict=True)), found.numbering, coordinates)}"
 
 
@@ -69,24 +68,23 @@ def source(found: LiteratureTable, language: str) -> str:
     for _ in found.shape[1:]:
         groups = [indent("\n".join(f"{opening}\n{group}\n{closing}," for group in groups), "    ")]
     (entries,) = groups
+    value = f"{opening}\n{entries}\n{closing}" if found.shape else entries.strip(" ,")
     if language == "python":
-        return f"# {about}\n{found.name} = [\n{entries}\n]"
+        return f"# {about}\n{found.name} = {value}"
     if language == "c":  # C has no digit separators
-        kind = "uint64_t" if found.boards else "int"
-        plain = entries.replace("_", "")
-        declared = f"static const {kind} {found.name}{_brackets(found.shape)}"
-        return f"#include <stdint.h>\n\n/* {about} */\n{declared} = {{\n{plain}\n}};"
+        declared = f"static const {'uint64_t' if found.boards else 'int'} {found.name}{_brackets(found.shape)}"
+        return f"#include <stdint.h>\n\n/* {about} */\n{declared} = {value.replace('_', '')};"
     kind = "u64" if found.boards else "i32"
     for length in reversed(found.shape):
         kind = f"[{kind}; {length}]"
-    name = re.sub("(?<=[a-z])(?=[A-Z])", "_", found.name).upper()
-    return f"// {about}\npub const {name}: {kind} = [\n{entries}\n];"
+    name = re.sub("(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", found.name).upper()
+    return f"// {about}\npub const {name}: {kind} = {value};"
 
 
 def _groups(found: LiteratureTable, end: str = "") -> Iterator[list[str]]:
     """Yield the entries in lines, grouped by all indices but the last. `end` follows each entry."""
     texts = [f"{_written(found, entry)}{end}" for entry in found.entries]
-    width, size, in_a_line = max(map(len, texts)), found.shape[-1], 4 if found.boards else 8
+    width, size, in_a_line = max(map(len, texts)), (found.shape or (1,))[-1], 4 if found.boards else 8
     for start in range(0, len(texts), size):
         lines = (texts[at : at + in_a_line] for at in range(start, start + size, in_a_line))
         yield [" ".join(text.rjust(width) for text in line) for line in lines]

@@ -2,18 +2,16 @@
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
-from pathlib import Path
 
 from setwise.analysis.code.binary import binary_of
-from setwise.analysis.commands.arguments import add_coordinates, add_position, add_target, place
+from setwise.analysis.commands.arguments import add
 from setwise.analysis.pictures.board_text import input_lines, squares_lines, turned
-from setwise.analysis.pictures.boards import strips_of_boards
 from setwise.analysis.pictures.drawing import Panel, Strip, as_text
-from setwise.analysis.pictures.network import network_text, prefix_network
+from setwise.analysis.pictures.network import network_text
 from setwise.analysis.pictures.slow_motion import EMPTY, SLIDERS, conclusion, fill, fills, strips
 from setwise.analysis.run.caller import Caller
-from setwise.analysis.run.interpreter import RegisterWrite, Step
-from setwise.analysis.run.positions import given_parameters, words_of
+from setwise.analysis.run.interpreter import Step
+from setwise.analysis.run.positions import BOARDS, given_parameters, shown_kind, words_of
 from setwise.analysis.spec.contracts import task_of
 from setwise.codegen import board
 from setwise.codegen.catalogue import find
@@ -27,7 +25,7 @@ EXAMPLES = (
     "setwise trace dumb7.attacks.rook",
     "setwise trace exploding.bishop d4 0xfffffffff7ffffff --registers",
     "setwise trace kogge-stone.occluded.nort --network",
-    "setwise trace push.attacks.west --registers --fen '8/8/8/3R4/8/8/8/k1K5 w' --svg west.svg",
+    "setwise trace push.attacks.west --registers --fen '8/8/8/3R4/8/8/8/k1K5 w'",
 )
 
 
@@ -39,15 +37,13 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "arguments", nargs="*", metavar="ARG", help="as for `setwise run` (default: the literature's example)"
     )
-    add_position(parser)
-    add_coordinates(parser)
+    add(parser, "--fen", "--side", "--coordinates")
     shown = parser.add_mutually_exclusive_group()
     shown.add_argument(
         "--registers", action="store_true", help="draw each executed instruction with the registers that it wrote"
     )
     shown.add_argument("--network", action="store_true", help="draw the prefix network of a Kogge-Stone fill")
-    parser.add_argument("--svg", type=place, metavar="FILE", help="draw to this file instead")
-    add_target(parser)
+    add(parser, "--isa", "--lanes", "--abi")
 
 
 def run(arguments: Namespace) -> int:
@@ -57,7 +53,7 @@ def run(arguments: Namespace) -> int:
     words = _words(routine, arguments.arguments, arguments.fen, arguments.side)
     ending = ""
     if arguments.network:
-        title, text, picture = f"{routine.name} as a network", network(routine, words), prefix_network()
+        title, text = f"{routine.name} as a network", network(routine, words)
     else:
         if arguments.registers:
             kernel = lower(routine, arguments.isa, arguments.abi, arguments.lanes)
@@ -67,19 +63,11 @@ def run(arguments: Namespace) -> int:
             title = f"{routine.name} in slow motion"
             drawn = fills(routine, words)
             shown, ending = strips(*drawn), conclusion(*drawn)
-        inputs = ((p.name, p.kind, word) for p, word in zip(given_parameters(routine), words, strict=True))
+        inputs = ((p.name, shown_kind(p), word) for p, word in zip(given_parameters(routine), words, strict=True))
         selected, _ = input_lines(inputs, squares)
         title = ", ".join([title, *squares_lines(squares), *selected])
         shown = turned(shown, squares)
         text = "\n\n".join([as_text(shown, arguments.coordinates), *([ending] if ending else [])])
-        picture = strips_of_boards([*shown, Strip(ending)] if ending else shown, title) if arguments.svg else ""
-    if arguments.svg:
-        try:
-            Path(arguments.svg).write_text(picture, encoding="utf-8")
-        except OSError as error:
-            raise ValueError(f"cannot write {arguments.svg}: {(error.strerror or str(error)).lower()}") from None
-        print(f"{arguments.svg}: {title}")
-        return 0
     print(title, text, sep="\n\n")
     return 0
 
@@ -112,24 +100,27 @@ def registers(kernel: Kernel, words: Sequence[int]) -> list[Strip]:
     """Return a strip for each instruction that a call executes, with the registers that it wrote."""
     task = task_of(kernel)
     trace = Caller(binary_of(kernel), task).trace(words)
-    inputs = [argument for argument in task.arguments if argument.kind != "results"]
-    given = [
-        Panel(f"{argument.name} ({argument.place.register or 'stack'})", word)
-        for argument, word in zip(inputs, words, strict=True)
+    taken = [argument for argument in task.arguments if argument.kind != "results"]
+    inputs = [
+        (f"{each.name} ({each.place})", shown_kind(each) in BOARDS, word)
+        for each, word in zip(taken, words, strict=True)
     ]
     last = len(trace.steps) - 1
     return [
-        Strip("at entry", tuple(given)),
+        Strip(
+            "at entry",
+            tuple(Panel(name, word) for name, is_board, word in inputs if is_board),
+            ", ".join(f"{name}: {word}" for name, is_board, word in inputs if not is_board),
+        ),
         *(_strip(number, step) for number, step in enumerate(trace.steps[:last], 1)),
     ]
 
 
 def _strip(number: int, step: Step) -> Strip:
-    panels = (panel for written in step.written if written.name != "rsp" for panel in _panels(written))
+    panels = [
+        Panel(written.name if len(written.lanes) == 1 else f"{written.name}[{lane}]", word)
+        for written in step.written
+        if written.name != "rsp"
+        for lane, word in enumerate(written.lanes)
+    ]
     return Strip(f"{number}. {step.instruction.text()}", tuple(panels))
-
-
-def _panels(written: RegisterWrite) -> list[Panel]:
-    if len(written.lanes) == 1:
-        return [Panel(written.name, written.lanes[0])]
-    return [Panel(f"{written.name}[{lane}]", word) for lane, word in enumerate(written.lanes)]

@@ -3,7 +3,7 @@
 from argparse import ArgumentParser, Namespace
 
 from setwise.analysis import api
-from setwise.analysis.commands.arguments import add_json, add_time_limit
+from setwise.analysis.commands.arguments import add
 from setwise.analysis.commands.tables import print_json, print_table
 from setwise.analysis.progress import Progress
 from setwise.analysis.text import counted
@@ -19,8 +19,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         action="store_true",
         help="execute the Python files that describe a user's own routines, which may do anything",
     )
-    add_time_limit(parser)
-    add_json(parser)
+    add(parser, "--time-limit", "--json")
 
 
 def run(arguments: Namespace) -> int:
@@ -37,7 +36,7 @@ def run(arguments: Namespace) -> int:
     if arguments.json:
         print_json(rows)
     else:
-        print_table(("of", "check", "", ""), [tuple(row.values()) for row in rows])
+        print_table([tuple(row.values()) for row in rows], ("of", "check", "", ""))
         wanting = [f"{number} {status}" for number, status in ((failed, "failed"), (not_run, "not run")) if number]
         print(f"\n{counted(len(rows), 'check')}: {', '.join(wanting) or 'all fine'}")
     return int(bool(failed or not_run))

@@ -5,7 +5,7 @@ total load, branch mispredictions and cache misses. Loads are assumed to hit the
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 from typing import Any
@@ -65,22 +65,23 @@ def busiest(uops: Iterable[Uops]) -> Pressure:
 class Cost:
     """Lower bounds in cycles.
 
-    `latency` is the length of the longest dependence chain from the arguments to the result; for a loop, the delay
-    from one iteration to the next. `pressure` is the load of the busiest ports, `issue` the micro-operations divided
-    by the processor's width, and `taken` the fetch cycles behind taken jumps and at cache-line boundaries. `depth`
-    counts the instructions on the longest chain, `bytes` the size of the code, `registers` the registers that it uses.
-    `critical` are the indices of the instructions on the chain of length `latency`. `carried` marks a loop iteration.
+    `pressure` is the load of the busiest ports, `issue` the micro-operations divided by the processor's width, and
+    `taken` the fetch cycles behind taken jumps and at cache-line boundaries. `bytes` is the size of the code,
+    `registers` the number of registers that it uses. `latency` is the length of the longest dependence chain from the
+    arguments to the result; for a loop, the delay from one iteration to the next. `depth` counts the instructions on
+    the longest chain. `critical` are the indices of the instructions on the chain of length `latency`. `carried` marks
+    a loop iteration.
     """
 
-    latency: float
     pressure: Pressure
     issue: float
     taken: float
-    depth: int
     bytes: int
     registers: int
-    critical: tuple[int, ...]
-    steps: tuple[Readiness, ...]
+    latency: float = 0.0
+    depth: int = 0
+    critical: tuple[int, ...] = ()
+    steps: tuple[Readiness, ...] = ()
     carried: bool = False
 
     @property
@@ -97,7 +98,7 @@ class Cost:
     def limit(self) -> str:
         """The resource that sets the bound: ports, issue, jumps or latency.
 
-        >>> Cost(9.0, Pressure(2.0, ("p0",)), 3.0, 1.0, 9, 30, 4, (), ()).limit
+        >>> Cost(Pressure(2.0, ("p0",)), issue=3.0, taken=1.0, bytes=30, registers=4).limit
         'issue'
         """
         limits = {"ports": self.pressure.cycles, "issue": self.issue, "jumps": self.taken}
@@ -241,47 +242,31 @@ def _taken(stream: Sequence[Decoded]) -> list[bool]:
 
 
 def _throughput(stream: Sequence[Decoded], rows: Sequence[CostRow], processor: Processor) -> Cost:
-    """Return the bounds that do not depend on latencies."""
-    work = list(demands(stream, rows, processor))
-    return Cost(
-        latency=0.0,
-        pressure=busiest([uops for demand in work for uops in (demand.own, demand.load, demand.store)]),
-        issue=sum(demand.slots for demand in work) / processor.width,
-        taken=sum(fetches(stream, processor)),
-        depth=0,
-        bytes=_bytes(stream),
-        registers=len(_registers(stream)),
-        critical=(),
-        steps=(),
-    )
+    """Return the bounds that do not depend on latencies.
 
-
-@dataclass(frozen=True, slots=True)
-class Demand:
-    """The resources that an instruction uses: ports for its operation, its load and its store, and issue slots."""
-
-    own: Uops
-    load: Uops
-    store: Uops
-    slots: float
-
-
-def demands(stream: Sequence[Decoded], rows: Sequence[CostRow], processor: Processor) -> Iterator[Demand]:
-    """Yield the resources of each instruction.
-
-    An instruction that fuses with the following branch adds none of its own.
+    An instruction that fuses with the following branch takes no port and no issue slot of its own.
     """
     joins = [*(processor.fuses(instruction, following) for instruction, following in pairwise(stream)), False]
     wide = any(vectors(instruction, 512) for instruction in stream)
+    uops: list[Uops] = []
+    slots = 0.0
     for instruction, row, joined in zip(stream, rows, joins, strict=False):
-        size = size_of(instruction)
-        closed = processor.closed if wide and vectors(instruction, 0) else frozenset()
-        yield Demand(
-            () if joined else _open(row.uops, closed),
-            processor.loads[size].uops if instruction.loads else (),
-            processor.stores[size].uops if instruction.stores else (),
-            0.0 if joined else processor.slots(instruction, row),
-        )
+        if not joined:
+            closed = processor.closed if wide and vectors(instruction, 0) else frozenset()
+            uops.append(tuple((ports - closed or ports, count) for ports, count in row.uops))
+            slots += processor.slots(instruction, row)
+        if instruction.loads:
+            uops.append(processor.loads[size_of(instruction)].uops)
+        if instruction.stores:
+            uops.append(processor.stores[size_of(instruction)].uops)
+    named = {name for instruction in stream for name in instruction.reads | instruction.writes}
+    return Cost(
+        pressure=busiest(uops),
+        issue=slots / processor.width,
+        taken=sum(fetches(stream, processor)),
+        bytes=_bytes(stream),
+        registers=len(named - {"rsp", "rip"}),
+    )
 
 
 def _bytes(code: Sequence[Decoded]) -> int:
@@ -294,16 +279,6 @@ def vectors(instruction: Decoded, bits: int) -> bool:
         isinstance(operand, Reg) and operand.file == "vector" and operand.bits >= bits
         for operand in instruction.operands
     )
-
-
-def _open(uops: Uops, closed: frozenset[str]) -> Uops:
-    return tuple((ports - closed or ports, count) for ports, count in uops) if closed else uops
-
-
-def _registers(stream: Sequence[Decoded]) -> frozenset[str]:
-    """Return the general, vector and mask registers that are read or written, except rsp and rip."""
-    named = (name for instruction in stream for name in instruction.reads | instruction.writes)
-    return frozenset(named) - {"rsp", "rip"}
 
 
 def _rounded(cycles: float) -> float:

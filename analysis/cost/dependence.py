@@ -2,8 +2,8 @@
 
 Registers, flags and memory carry values between instructions. Branches are predicted, so no instruction waits for
 them. Values that do not depend on an argument, such as constants, can be computed early and are ready at cycle 0.
-Memory operands alias if they have the same base register, index and displacement, followed through moves, additions of
-constants, pushes and pops. Different addresses are assumed not to alias.
+Memory operands alias if they have the same base register, index and displacement, followed through moves and additions
+of constants. Different addresses are assumed not to alias.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,8 +18,10 @@ BEFORE = -1
 
 Symbol = tuple[str, int]
 """A register's value for address comparison: the name of an unknown and an added constant."""
-Cell = tuple[tuple[str, str, int], int]
-"""A memory address: symbols of base and index, the scale, and a displacement."""
+Address = tuple[str, str, int, int]
+"""The address of a byte in memory: unknowns of base and index, the scale, and an added constant."""
+Wait = tuple["Arrival", str, float]
+"""A value that an instruction waits for, its register, flag or "memory", and the latency to the result."""
 
 
 class Input(NamedTuple):
@@ -54,20 +56,6 @@ _ARGUMENT, _STACK_POINTER = Arrival(), Arrival(live=False)
 
 
 @dataclass(frozen=True, slots=True)
-class PendingStore:
-    """A stored value: `size` bytes at `offset`.
-
-    `symbol` is the value of the general register that was stored, if known.
-    """
-
-    offset: int
-    size: int
-    kind: str
-    value: Arrival
-    symbol: Symbol | None
-
-
-@dataclass(frozen=True, slots=True)
 class TimedInstruction:
     """An instruction with its dependences by name and its latencies.
 
@@ -86,8 +74,6 @@ class TimedInstruction:
     written: tuple[str, ...]
     named: tuple[str, ...]
     origin: Symbol | None
-    moves_stack: bool
-    exchanges: bool
 
 
 def parts_of(stream: Sequence[Decoded], rows: Sequence[CostRow], processor: Processor) -> list[TimedInstruction]:
@@ -124,8 +110,6 @@ def _part(instruction: Decoded, row: CostRow, processor: Processor) -> TimedInst
         written=(*writes, *instruction.flags_written, *instruction.flags_undefined),
         named=writes,
         origin=_sum(instruction),
-        moves_stack=moves_stack,
-        exchanges=instruction.mnemonic == "xchg" and memory is None,
     )
 
 
@@ -136,7 +120,8 @@ class Dataflow:
     processor: Processor
     steps: list[Readiness] = field(default_factory=list)
     values: dict[str, Arrival] = field(default_factory=dict)
-    stored: dict[tuple[str, str, int], list[PendingStore]] = field(default_factory=dict)
+    stored: dict[Address, tuple[Arrival, str]] = field(default_factory=dict)
+    """The value of each byte that was stored, with the size of the store."""
     symbols: dict[str, Symbol] = field(default_factory=dict)
     results: list[Arrival] = field(default_factory=list)
     """Values stored outside the stack."""
@@ -151,115 +136,75 @@ class Dataflow:
         return self.values.get(name, _STACK_POINTER if name == "rsp" else _ARGUMENT)
 
     def _execute(self, part: TimedInstruction) -> None:
-        index = len(self.steps)
-        if part.exchanges:
+        index, instruction = len(self.steps), part.instruction
+        if instruction.mnemonic == "xchg" and instruction.memory is None:
             self._exchange(part, index)
             return
-        instruction = part.instruction
-        cell = self._cell(instruction) if instruction.loads or instruction.stores else None
-        inputs, sources = [], []
-        for name, latency in part.waits:
-            value = self.value(name)
-            sources.append(value)
-            inputs.append(Input(value.producer, name, latency))
-        if cell is not None and instruction.loads and not part.row.breaks:
-            for source, needed in self._loaded(part, cell):
-                sources.append(source)
-                inputs.append(needed)
-        value = self._finish(inputs, sources, index)
-        for name in part.written:
-            self.values[name] = value
-        symbol = self._copied(part, cell)
+        places = self._bytes(instruction) if instruction.loads or instruction.stores else []
+        waits = [(self.value(name), name, latency) for name, latency in part.waits]
+        if instruction.loads and not part.row.breaks:
+            waits += self._loaded(part, places)
+        value = self._finish(waits, index)
+        self.values |= dict.fromkeys(part.written, value)
         self._follow(part, index)
-        if symbol is not None and not instruction.stores:
-            self.symbols[part.named[0]] = symbol
-        if instruction.stores and cell is not None:
-            self._store(part, cell, value, symbol)
+        if instruction.stores:
+            self.stored |= dict.fromkeys(places, (value, part.kind))
+            if places[0][0] != "rsp" and instruction.flow == "next":
+                self.results.append(value)
 
-    def _finish(self, inputs: Sequence[Input], sources: Sequence[Arrival], index: int) -> Arrival:
-        ready: float = 0  # remains an int if all latencies are
-        live, depth = False, 0
-        for source, needed in zip(sources, inputs, strict=True):
-            ready = max(ready, source.ready + needed.latency)
-            live = live or source.live
-            depth = max(depth, source.depth)
-        ready = ready if live else 0.0
-        self.steps.append(Readiness(ready, tuple(inputs)))
-        return Arrival(ready, index, live, 1 + depth)
+    def _finish(self, waits: Sequence[Wait], index: int) -> Arrival:
+        live = any(value.live for value, _, _ in waits)
+        ready = max((value.ready + latency for value, _, latency in waits), default=0) if live else 0.0
+        self.steps.append(
+            Readiness(ready, tuple(Input(value.producer, name, latency) for value, name, latency in waits))
+        )
+        return Arrival(ready, index, live, 1 + max((value.depth for value, _, _ in waits), default=0))
 
     def _exchange(self, part: TimedInstruction, index: int) -> None:
         """Execute xchg, after which each register depends on the other one only."""
-        first, second = (operand.full for operand in part.instruction.operands if isinstance(operand, Reg))
-        after = part.row.after("r")
-        old = {name: self.value(name) for name in (first, second)}
-        inputs = [Input(value.producer, name, after) for name, value in old.items()]
-        self._finish(inputs, list(old.values()), index)
-        for name, other in ((first, second), (second, first)):
-            was = old[other]
+        names = [operand.full for operand in part.instruction.operands if isinstance(operand, Reg)]
+        old, after = [self.value(name) for name in names], part.row.after("r")
+        symbols = [self._symbol(name) for name in names]
+        self._finish([(value, name, after) for value, name in zip(old, names, strict=True)], index)
+        for name, was, symbol in zip(reversed(names), old, symbols, strict=True):
             self.values[name] = Arrival(was.ready + after * was.live, index, was.live, was.depth + 1)
-        known = [self._symbol(name) for name in (first, second)]
-        self.symbols[second], self.symbols[first] = known
+            self.symbols[name] = symbol
 
-    def _loaded(self, part: TimedInstruction, cell: Cell) -> Iterator[tuple[Arrival, Input]]:
+    def _loaded(self, part: TimedInstruction, places: Sequence[Address]) -> Iterator[Wait]:
         """Yield the inputs of a load: its address registers, and the stores that it forwards from.
 
         A stack argument is treated as stored before the first instruction.
         """
         for name, latency in part.addresses:
-            value = self.value(name)
-            yield value, Input(value.producer, name, latency)
-        key, offset = cell
-        missing = set(range(offset, offset + _bytes(part.instruction)))
-        for stored in reversed(self.stored.get(key, [])):
-            covered = missing & set(range(stored.offset, stored.offset + stored.size))
-            if covered:
-                missing -= covered
-                forwards = self.processor.forwards
-                latency = forwards.get(stored.kind + part.kind, forwards[""])
-                yield stored.value, Input(stored.value.producer, "memory", latency + part.behind)
-        if missing and key == ("rsp", "", 1) and offset > 0:
-            yield _ARGUMENT, Input(BEFORE, "memory", self.processor.loads[part.kind].latency + part.behind)
-
-    def _store(self, part: TimedInstruction, cell: Cell, value: Arrival, symbol: Symbol | None) -> None:
-        key, offset = cell
-        instruction = part.instruction
-        new = PendingStore(offset, _bytes(instruction), part.kind, value, symbol)
-        kept = [old for old in self.stored.get(key, []) if not _covers(new, old)]
-        self.stored[key] = [*kept, new]
-        if key[0] != "rsp" and instruction.flow == "next":
-            self.results.append(value)
-
-    def _copied(self, part: TimedInstruction, cell: Cell | None) -> Symbol | None:
-        """Return the symbol of a general register that mov, push or pop copies to or from memory unchanged."""
-        if cell is None or part.instruction.mnemonic not in ("mov", "push", "pop") or _bytes(part.instruction) != 8:
-            return None
-        if part.instruction.stores:
-            register = part.instruction.operands[-1]
-            return self._symbol(register.full) if isinstance(register, Reg) else None
-        key, offset = cell
-        for stored in reversed(self.stored.get(key, [])):
-            if offset - stored.size < stored.offset < offset + 8:
-                return stored.symbol if (stored.offset, stored.size) == (offset, 8) else None
-        return None
+            yield self.value(name), name, latency
+        stores, forwards = [self.stored.get(place) for place in places], self.processor.forwards
+        for value, kind in dict.fromkeys(filter(None, stores)):
+            yield value, "memory", forwards.get(kind + part.kind, forwards[""]) + part.behind
+        if None in stores and places[0][:3] == ("rsp", "", 1) and places[0][3] > 0:
+            yield _ARGUMENT, "memory", self.processor.loads[part.kind].latency + part.behind
 
     def _symbol(self, name: str) -> Symbol:
         return self.symbols.get(name, (name, 0))
 
-    def _cell(self, instruction: Decoded) -> Cell:
-        """Return the memory address that an instruction accesses."""
-        memory = instruction.memory
+    def _bytes(self, instruction: Decoded) -> list[Address]:
+        """Return the addresses of the bytes that an instruction accesses."""
+        memory, scale, size = instruction.memory, 1, 8
+        base, index, start = "rip", "", 0
         if memory is None:
-            name, offset = self._symbol("rsp")
-            return (name, "", 1), offset - 8 * instruction.stores
-        if memory.target is not None:
-            return ("rip", "", 1), memory.target
-        base, more = self._symbol(memory.base.full) if memory.base else ("", 0)
-        index, further = self._symbol(memory.index.full) if memory.index else ("", 0)
-        return (base, index, memory.scale), more + memory.scale * further + memory.displacement
+            base, start = self._symbol("rsp")
+            start -= 8 * instruction.stores
+        elif memory.target is not None:
+            start, size = memory.target, memory.bits // 8
+        else:
+            scale, size = memory.scale, memory.bits // 8
+            base, more = self._symbol(memory.base.full) if memory.base else ("", 0)
+            index, further = self._symbol(memory.index.full) if memory.index else ("", 0)
+            start = more + scale * further + memory.displacement
+        return [(base, index, scale, start + at) for at in range(size)]
 
     def _follow(self, part: TimedInstruction, index: int) -> None:
         """Update the symbols of the registers that an instruction writes."""
-        if part.moves_stack:
+        if _moves_stack(part.instruction):
             name, offset = self._symbol("rsp")
             self.symbols["rsp"] = (name, offset + (-8 if part.instruction.stores else 8))
         for name in part.named:
@@ -276,14 +221,6 @@ def _moves_stack(instruction: Decoded) -> bool:
 
 def _kind(name: str) -> str:
     return "x" if name.startswith("zmm") else "k" if name[0] == "k" else "r"
-
-
-def _bytes(instruction: Decoded) -> int:
-    return instruction.memory.bits // 8 if instruction.memory is not None else 8
-
-
-def _covers(new: PendingStore, old: PendingStore) -> bool:
-    return new.offset <= old.offset and old.offset + old.size <= new.offset + new.size
 
 
 def _sum(instruction: Decoded) -> Symbol | None:

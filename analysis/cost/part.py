@@ -1,13 +1,12 @@
 """The part of a routine that is costed, and its listing with the cycle at which each result is ready."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from setwise.analysis.code.compare import disassembly
 from setwise.analysis.code.decode import Binary, Decoded, Reg, decode
 from setwise.analysis.cost.bounds import Cost, cost, loops, round_cost
-from setwise.analysis.cost.path import longest_path
 from setwise.analysis.cost.processors.processor import Processor
 
 
@@ -49,6 +48,64 @@ def part_of(binary: Binary) -> CostedPart:
 def _width(stream: Sequence[Decoded]) -> int:
     operands = (operand for instruction in stream for operand in instruction.operands)
     return max((operand.bits for operand in operands if isinstance(operand, Reg)), default=0)
+
+
+def longest_path(binary: Binary) -> tuple[Decoded, ...]:
+    """Return the instructions on the longest path through acyclic code.
+
+    Among paths of equal length it takes the one that branches later. Raises ValueError for a backward branch or an
+    indirect jump with unknown targets.
+
+    >>> [instruction.mnemonic for instruction in longest_path(Binary(bytes.fromhex("85ff7403480fc8c3")))]
+    ['test', 'je', 'bswap', 'ret']
+    """
+    code = decode(binary.text)
+    places = {instruction.offset: at for at, instruction in enumerate(code)}
+    lengths = [1] * len(code)
+    following: list[int | None] = [None] * len(code)
+    for at in reversed(range(len(code))):
+        for offset in _next(binary, code, at):
+            to = places.get(offset, 0)
+            if to <= at:
+                raise ValueError(
+                    f"its longest path is unknown: '{code[at].text()}' at offset {code[at].offset:#x} jumps back, or to "
+                    "an unknown place"
+                )
+            if lengths[to] >= lengths[at]:
+                lengths[at], following[at] = 1 + lengths[to], to
+    path = []
+    place: int | None = 0
+    while place is not None:
+        path.append(code[place])
+        place = following[place]
+    return tuple(path)
+
+
+def _next(binary: Binary, code: Sequence[Decoded], at: int) -> Iterator[int]:
+    """Yield the offsets of all possible successors, the fall-through first; -1 for an unknown target."""
+    instruction = code[at]
+    if instruction.flow in ("next", "branch", "call"):
+        yield instruction.end
+    if instruction.flow in ("branch", "jump"):
+        yield -1 if instruction.target is None else instruction.target
+    if instruction.flow == "indirect":
+        places = (each.memory.target for each in reversed(code[:at]) if each.mnemonic == "lea" and each.memory)
+        tables = ([*_targets(binary, code, place)] for place in places if place is not None)
+        yield from next(filter(None, tables), [-1])
+
+
+def _targets(binary: Binary, code: Sequence[Decoded], table: int) -> Iterator[int]:
+    """Yield the targets in a table of 32-bit distances from its start, as setwise and C compilers emit it.
+
+    The table ends at an entry that leads to no instruction, or at other data.
+    """
+    starts = {instruction.offset for instruction in code}
+    others = {memory.target for instruction in code if (memory := instruction.memory) is not None} - {table}
+    for at in range(table, len(binary.image) - 3, 4):
+        target = table + int.from_bytes(binary.image[at : at + 4], "little", signed=True)
+        if at in others or target not in starts:
+            return
+        yield target
 
 
 def marked(stream: Sequence[Decoded], costs: Sequence[tuple[Processor, Cost]]) -> str:

@@ -1,9 +1,8 @@
-"""SVG pictures of boards: strips of boards, and fills in slow motion with new squares highlighted."""
+"""The SVG picture of fills in slow motion, with new squares highlighted."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from setwise.analysis.pictures import svg
-from setwise.analysis.pictures.drawing import Panel, Strip
 from setwise.analysis.pictures.slow_motion import Cycle, TracedFill, conclusion
 from setwise.analysis.pictures.svg import Drawing
 
@@ -12,33 +11,6 @@ BOARD = 8 * CELL
 GAP = 18
 (_LIGHT, _DARK), _RUN, _OLD, _PIECE = svg.SQUARES, svg.RUN, svg.FLOODED, svg.OTHERS
 _LABEL = 104
-
-
-def strips_of_boards(strips: Sequence[Strip], title: str) -> str:
-    """Draw strips one below the other; squares of a board are filled discs, stopped squares hollow ones."""
-    marks: list[str] = []
-    width = y = 0.0
-    for strip in strips:
-        if strip.headed:
-            marks.append(svg.text(0, y + 14, strip.heading, size=13, bold=True))
-            if strip.note:
-                behind = svg.width_of(f"{strip.heading}   ", 13)
-                marks.append(svg.text(behind, y + 14, strip.note, size=13, colour=svg.OCHRE))
-            width, y = max(width, svg.width_of(strip.headed, 13)), y + 26
-        for row in strip.rows:
-            x = 0.0
-            for panel in row:
-                marks.append(svg.moved(x, y, [svg.text(0, 12, panel.title), svg.moved(0, 20, _panel(panel))]))
-                x += max(BOARD, svg.width_of(panel.title, 12)) + GAP
-            width, y = max(width, x - GAP), y + 20 + BOARD + 16
-    number = sum(len(strip.panels) for strip in strips)
-    described = f"{number} boards, one after the other."
-    return svg.picture(title, "Filled: on the board. Hollow: stopped.", Drawing(width, y, tuple(marks)), described)
-
-
-def _panel(panel: Panel) -> list[str]:
-    stopped = [_disc(square, "none", svg.OCHRE) for square in _ones(panel.stopped & ~panel.board)]
-    return [*_board({}), *(_disc(square, svg.BLUE) for square in _ones(panel.board)), *stopped]
 
 
 def slow_motion(dumb7: TracedFill, doubling: TracedFill) -> str:
@@ -82,8 +54,7 @@ def _start(shown: TracedFill) -> list[str]:
 
 
 def _cycle(shown: TracedFill, cycle: Cycle) -> list[str]:
-    before = shown.sliders if cycle.number == 1 else shown.cycles[cycle.number - 2].flood
-    new = cycle.flood & ~before
+    before, new = cycle.before, cycle.flood & ~cycle.before
     marks = _squares(shown, (cycle.propagator or 0) if cycle.steps > 1 else 0)
     marks += [_disc(square, _OLD, svg.BLUE) for square in _ones(before & ~shown.sliders)]
     marks += [_disc(square, svg.INK) for square in _ones(shown.sliders)]

@@ -24,11 +24,6 @@ class Strip:
     note: str = ""
 
     @property
-    def headed(self) -> str:
-        """The heading followed by the note."""
-        return f"{self.heading}   {self.note}".strip()
-
-    @property
     def rows(self) -> list[tuple[Panel, ...]]:
         """The boards in rows of at most four."""
         return [self.panels[start : start + _PER_ROW] for start in range(0, len(self.panels), _PER_ROW)]
@@ -59,8 +54,8 @@ def as_text(strips: Sequence[Strip], coordinates: bool = False) -> str:
 
 
 def _lines(strip: Strip, coordinates: bool) -> Iterator[str]:
-    if strip.headed:
-        yield strip.headed
+    if strip.heading or strip.note:
+        yield f"{strip.heading}   {strip.note}".strip()
     for row in strip.rows:
         columns = [[panel.title, *_drawn(panel, coordinates), *filter(None, [panel.foot])] for panel in row]
         widths = [max(map(len, column)) for column in columns]

@@ -137,7 +137,7 @@ def _step(direction: Direction, squares: int, steps: int = 1) -> int:
 def strips(*shown: TracedFill) -> list[Strip]:
     """Return a fill as strips, one for each cycle, as the literature draws it; several directions side by side."""
     first = shown[0]
-    given = [Panel("flood = gen = sliders", first.sliders)]
+    given = [Panel("flood = gen = sliders" if first.family == "dumb7" else "gen = sliders", first.sliders)]
     if first.empty is not None:
         given.append(Panel("empty", first.empty))
     drawn = [Strip("", tuple(given))]

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from setwise.analysis.spec.task import Argument
 from setwise.analysis.text import counted
 from setwise.codegen import board
 from setwise.codegen.ir.routine import Parameter, Routine
@@ -9,9 +10,14 @@ from setwise.codegen.numbering import Numbering, named_number
 from setwise.codegen.run.integers import in_range
 
 BOARDS = ("board", "leapers", "occupied", "empty", "word")
-"""The kinds of parameters that are shown as boards."""
+"""The kinds of parameters that are shown as boards, but for words with a bound."""
 _OF_COLOR: Mapping[str, board.Side] = {"white": "w", "black": "b"}
 """The side whose pieces a routine for one color takes."""
+
+
+def shown_kind(parameter: Parameter | Argument) -> str:
+    """Return the kind of a parameter, or "number" for a word with a bound."""
+    return "number" if parameter.kind == "word" and parameter.below else parameter.kind
 
 
 def given_parameters(routine: Routine) -> list[Parameter]:

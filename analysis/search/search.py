@@ -1,14 +1,16 @@
 """The search for shorter code: replacements are tested on samples, compiled, and proved."""
 
+from __future__ import annotations
+
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 
 from setwise.analysis.code.binary import binary_of
-from setwise.analysis.code.decode import Binary, decode
+from setwise.analysis.code.decode import Binary, decode, features
 from setwise.analysis.code.objects import ObjectFunction
 from setwise.analysis.errors import CannotRunHere
 from setwise.analysis.parallel import Show, made, silent
@@ -19,13 +21,39 @@ from setwise.analysis.search.levels import LEVELS, Candidate, Level, single
 from setwise.analysis.search.lift import lift
 from setwise.analysis.search.lowering import binary_of_code, shortest
 from setwise.analysis.search.program import Program, ProgramStep
-from setwise.analysis.search.subject import SearchSubject, instruction_set
 from setwise.analysis.search.substitutes import Trials
+from setwise.analysis.spec.contracts import task_for
+from setwise.analysis.spec.task import Task
 from setwise.analysis.workers import Workers
+from setwise.codegen.catalogue import find
+from setwise.codegen.ir.layout import Layout
 from setwise.codegen.ir.routine import Routine
+from setwise.codegen.kernel import Plan, convention_named
 from setwise.codegen.request import Request
+from setwise.codegen.targets import TARGETS, target_named
 
-_WORTH_PROCESSES = 8  # kernels: with fewer, level a ends before processes have started
+
+@dataclass(frozen=True)
+class SearchSubject:
+    """A routine by name, which gives the contract; an instruction set, a convention, and boards per argument."""
+
+    routine: str
+    isa: str
+    abi: str
+    boards: int = 1
+
+    def __reduce__(self) -> tuple[type[SearchSubject], tuple[str, str, str, int]]:
+        return SearchSubject, (self.routine, self.isa, self.abi, self.boards)
+
+    @cached_property
+    def plan(self) -> Plan:
+        """The plan by which codegen compiles new code."""
+        return Plan(find(self.routine), target_named(self.isa), convention_named(self.abi), Layout())
+
+    @cached_property
+    def task(self) -> Task:
+        """The task that new code must fulfil."""
+        return task_for(self.plan.routine.contract, self.plan.convention, self.boards)
 
 
 @dataclass(frozen=True)
@@ -58,18 +86,15 @@ class Tally:
     seconds: float = 0.0
 
 
+def instruction_set(binary: Binary) -> str:
+    """Return the first instruction set that supports all of the code, or else the one that lacks the least."""
+    needed = features(decode(binary.text))
+    return min(TARGETS, key=lambda name: len(needed - TARGETS[name].features))
+
+
 def length(binary: Binary) -> int:
     """Return the number of instructions before the last ret, without nops."""
     return sum(instruction.mnemonic != "nop" for instruction in decode(binary.text)) - 1
-
-
-def refusal(subject: SearchSubject, binary: Binary) -> str:
-    """Return the one-line reason why code cannot be searched, or "" if it can."""
-    try:
-        _trials(subject, binary)
-    except SearchError as error:
-        return str(error)
-    return ""
 
 
 def search(
@@ -91,13 +116,6 @@ def _trials(subject: SearchSubject, binary: Binary) -> Trials:
     return Trials(
         subject.plan.routine.contract, subject.task, program, subject.plan.target, length(binary) - len(program.steps)
     )
-
-
-def _places(subject: SearchSubject, binary: Binary, level: str) -> tuple[Program | ProgramStep, ...]:
-    """Return the places that a level searches: the result of each step, and for level b also the unchanged program."""
-    program = _trials(subject, binary).program
-    steps = tuple(step for step in program.steps if step.form.file)
-    return (program, *steps) if level == "b" else steps
 
 
 Values = frozenset[Lanes]
@@ -122,8 +140,10 @@ class _Search:
     tally: Tally = field(default_factory=Tally)
 
     def run(self, at: slice) -> tuple[Tally, Improvement | None]:
-        start = time.thread_time()
-        places = _places(self.subject, self.binary, self.level)
+        start, program = time.thread_time(), _trials(self.subject, self.binary).program
+        places: list[Program | ProgramStep] = [step for step in program.steps if step.form.file]
+        if self.level == "b":  # the unchanged program may be compiled to less
+            places.insert(0, program)
         finding = None
         for place in places[at]:
             if time.thread_time() > self.until or finding:
@@ -223,11 +243,14 @@ class SearchSession:
 
 def run_session(found: SearchSession, levels: Sequence[str], budget: float) -> SearchSession:
     """Search level by level, and start over after each improvement. A level takes at most `budget` seconds."""
-    found.refused = refusal(found.subject, found.binary)
-    left = [] if found.refused else list(levels)
+    left = list(levels)
     while left:
         level = left.pop(0)
-        found.tallies[level], finding = search(found.subject, found.binary, level, budget)
+        try:
+            found.tallies[level], finding = search(found.subject, found.binary, level, budget)
+        except SearchError as error:
+            found.refused = str(error)
+            break
         if finding:
             found.findings.append(finding)
             found.binary = finding.binary
@@ -253,8 +276,7 @@ def session_of(function: ObjectFunction, spec: Routine, abi: str = "sysv", lanes
     """Return a new session for a function of an ELF file."""
     binary = function.binary
     subject = SearchSubject(spec.name, instruction_set(binary), abi, lanes)
-    if why := refusal(subject, binary):
-        raise ValueError(f"{function.symbol}: {why}")
+    _trials(subject, binary)  # raises SearchError
     return SearchSession(f"{function.symbol} as {spec.name}", subject, binary, binary)
 
 
@@ -273,7 +295,7 @@ def shorten(
     process dies. Needs NumPy and bitwuzla.
     """
     processes = min(processes, len(sessions))
-    if processes < 2 or ([*levels] == ["a"] and len(sessions) < _WORTH_PROCESSES):
+    if processes < 2:
         for found in sessions:
             show(found.title)
             run_session(found, levels, budget)

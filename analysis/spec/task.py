@@ -48,6 +48,14 @@ class Place:
     offset: int = 0
     lanes: int = 1
 
+    def __str__(self) -> str:
+        """Return the name that instructions use."""
+        if self.file == "stack":
+            return f"[rsp+{self.offset}]"
+        if self.file == "vector":
+            return {2: "x", 4: "y", 8: "z"}[self.lanes] + self.register[1:]
+        return self.register if self.file == "general" else f"memory at {self.offset}"
+
 
 @dataclass(frozen=True, slots=True)
 class Argument:

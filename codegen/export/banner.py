@@ -141,11 +141,21 @@ def _registers(kernel: Kernel) -> Iterator[tuple[str, str]]:
 def _counts(facts: Facts) -> str:
     counts = facts.counts
     classes = ("moves", "operations", "constants", "transfers", "loads", "stores", "branches", "stack", "other")
-    parts = ", ".join(f"{counts[name]} {name}" for name in classes if counts[name])
-    operands = f"; {counts['memory_operands']} memory operands" if counts["memory_operands"] else ""
+    parts = ", ".join(_counted(counts[name], name) for name in classes if counts[name])
+    operands = f"; {_counted(counts['memory_operands'], 'memory operands')}" if counts["memory_operands"] else ""
     data = f" and {counts['data_bytes']} of data" if counts["data_bytes"] else ""
     ending = f"{operands}; {counts['bytes']} bytes of code{data}"
-    return f"{counts['instructions']} instructions and ret: {parts}{ending}"
+    return f"{_counted(counts['instructions'], 'instructions')} and ret: {parts}{ending}"
+
+
+def _counted(number: int, plural: str) -> str:
+    """Return a number with its noun, which is given in the plural.
+
+    >>> _counted(1, "branches"), _counted(1, "moves"), _counted(2, "moves")
+    ('1 branch', '1 move', '2 moves')
+    """
+    one = {"branches": "branch", "stack": "stack", "other": "other"}
+    return f"{number} {one.get(plural, plural[:-1]) if number == 1 else plural}"
 
 
 def _folded(title: str, text: str, width: int = 116) -> Iterator[str]:

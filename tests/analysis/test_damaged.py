@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import time
@@ -55,16 +54,6 @@ def test_any_fields_are_changed(folder: Path, name: str) -> None:
         read(path)
 
     try_all()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", NAMES)
-def test_every_place_to_cut_it_off(folder: Path, name: str) -> None:
-    content, path = (folder / f"{name}.elf").read_bytes(), folder / f"{name}.cut"
-    path.write_bytes(content)
-    for size in reversed(range(len(content))):
-        os.truncate(path, size)
-        assert "\n" not in complaint(lambda: load(path, SYMBOL))
 
 
 def test_a_mistaken_name_among_many_is_answered_at_once(tmp_path: Path) -> None:

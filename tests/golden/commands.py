@@ -21,9 +21,10 @@ The exit status of each is 0 when all is well; 1 when a check failed, or this pr
 for bad usage, or when something is missing that you can install; the message then says what to do. `--help` goes with
 each command and says what is here; tables come as `--json` too.
 
-A NAME is a routine's, or a pattern such as `'dumb7.*'`. It may be the literature's: `fillUpOccluded`,
-`soutOccl@kogge-stone`; [its page](literature.md) has all. Or it is your own: `mine.py:function`, `mine.py` for all of a
-file, or `package.module:function`. Each command that names it runs that file, which is Python and may do anything.
+A NAME is a routine's, a family's such as `dumb7`, or a pattern such as `'dumb7.*.sout'`. It may be the literature's:
+`fillUpOccluded`, `soutOccl@kogge-stone`; [its page](literature.md) has all. Or it is your own: `mine.py:function`,
+`mine.py` for all of a file, or `package.module:function`. Each command that names it runs that file, which is Python
+and may do anything.
 
 `count`, `cost`, `check`, `prove` and `shorten` also take a function of an object file: `--object FILE --symbol SYM`.
 

@@ -104,6 +104,20 @@ def test_a_starter_runs_and_is_proved(tmp_path: Path, monkeypatch: pytest.Monkey
     assert main(["new", "zone.py"]) == 2
     assert "zone.py exists already" in capsys.readouterr().err
     assert (tmp_path / "zone.py").read_text() == written
-    for name in ("a b", "union", "5", "../x y", "", "knights;", "\u00e9t\u00e9", "none/zone", "x" * 300):
+    for name in (
+        "a b",
+        "union",
+        "5",
+        "../x y",
+        "",
+        "knights;",
+        "\u00e9t\u00e9",
+        "none/zone",
+        "x" * 300,
+        "class",
+        "def",
+        "None",
+        "Board",
+    ):
         assert main(["new", name]) == 2
     assert {path.name for path in tmp_path.iterdir()} == {"zone.py"}

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,6 +18,7 @@ from setwise.codegen.run.executable import runnable
 
 runs = pytest.mark.skipif(not runnable(), reason="x86-64 code does not run here")
 ROOT = Path(__file__).parents[3]
+SOUTH, UNION = "kogge-stone.attacks.sout", "sliders.union"
 DUMB7, KOGGE_STONE = "dumb7.attacks.sout", "kogge-stone.attacks.sout"
 
 Capture = pytest.CaptureFixture[str]
@@ -30,7 +33,8 @@ def printed(capsys: Capture, *arguments: str, status: int = 0) -> str:
 
 
 def complaint(capsys: Capture, *arguments: str, status: int = 2) -> str:
-    """The one line that the command complains with."""
+    """The one line that the command complains with, whatever was printed before."""
+    capsys.readouterr()
     try:
         ended: object = main(arguments)
     except SystemExit as end:
@@ -64,3 +68,17 @@ def drawings(out: str) -> dict[str, int]:
         for at, title in enumerate(re.split(" {2,}", titles.strip())):
             found[title] = board.parse_board("\n".join(" ".join(row[8 * at : 8 * at + 8]) for row in cells))
     return found
+
+
+def export(directory: Path, *arguments: str) -> dict[str, Any]:
+    """The metadata of what the command writes."""
+    assert main(["export", *arguments, "-o", str(directory)]) == 0
+    found: dict[str, Any] = json.loads((directory / "metadata.json").read_text())
+    return found
+
+
+def findings(capsys: Capture, directory: Path, status: int = 1) -> list[tuple[str, str]]:
+    """What failed, of what."""
+    capsys.readouterr()
+    assert main(["verify", str(directory), "--json"]) == status
+    return [(one["subject"], one["what"]) for one in json.loads(capsys.readouterr().out) if one["status"] == "failed"]

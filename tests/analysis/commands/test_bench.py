@@ -243,29 +243,6 @@ def test_arrays_and_what_this_processor_lacks(monkeypatch: pytest.MonkeyPatch, c
     assert capsys.readouterr().err == f"setwise bench: {SOUTH} for avx2 is not run: this processor lacks avx2\n"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        (["nonsense"], "unknown routine 'nonsense'"),
-        ([SOUTH, "--isa", "sse9"], "unknown instruction set 'sse9': use one of"),
-        ([SOUTH, "--isa", "x86-64", "--lanes", "4"], "has one lane"),
-        ([SOUTH, "--mode", "loud"], "unknown mode 'loud': choose from chained,independent,mixed"),
-        (["--isa", "avx2"], "--isa and --lanes need a NAME"),
-        ([SOUTH, "--variants", "--for", "latency"], "--variants times all variants: omit --variant, --for"),
-        ([f"{SOUTH}.batch", "--boards", "0"], "arrays of 0 boards: give 1 or more"),
-        ([SOUTH, "--isa", "x86-64", "--beside", "gcc,icc"], "unknown compiler 'icc': choose from gcc,clang"),
-        ([SOUTH, "--isa", "x86-64", "--abi", "win64", "--beside", "gcc"], "compiled C uses the System V convention"),
-    ],
-)
-def test_bad_usage(arguments: list[str], says: str, capsys: Capture) -> None:
-    assert main.main(["bench", *arguments]) == 2
-    done = capsys.readouterr()
-    assert done.out == ""
-    assert done.err.startswith("setwise bench: ")
-    assert done.err.count("\n") == 1
-    assert says in done.err
-
-
 def test_a_compiler_that_is_not_here(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     monkeypatch.setattr("setwise.analysis.bench.compilers.installed", lambda: (Compiler("gcc", "gcc 12"),))
     assert main.main(["bench", SOUTH, "--isa", "x86-64", "--beside", "gcc,clang"]) == 2

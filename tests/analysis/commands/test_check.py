@@ -24,9 +24,12 @@ def test_check_without_numpy(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -
     assert complaint(capsys, "check", DUMB7) == "setwise check: NumPy is not installed: pip install numpy\n"
 
 
-def test_help_without_numpy() -> None:
+@pytest.mark.parametrize(
+    ("line", "said"), [("check --help", "--on icelake"), ("report --help", "--check"), ("completion bash", "shtab")]
+)
+def test_help_and_completion_without_numpy(line: str, said: str) -> None:
     code = "import sys; sys.modules['numpy'] = None; from setwise.analysis.commands.main import main; sys.exit(main())"
-    assert "setwise check sliders.union --on icelake" in setwise(["check", "--help"], code)
+    assert said in setwise(line.split(), code)
 
 
 @runs
@@ -79,4 +82,4 @@ def test_a_failed_check_draws_the_boards(capsys: Capture, monkeypatch: pytest.Mo
     assert f"{DUMB7} x86-64 1 sysv failed: 2 of 1000 cases differ\ncase 17\n" in out
     assert re.search(r"sliders +empty +attacks, expected +attacks, got", out)
     assert numbers(out) == [1 << 60, 255, 3, 1]
-    assert "1 kernels: 0 passed, 1 failed, 0 not run" in out
+    assert "\n1 kernel: 0 passed, 1 failed, 0 not run" in out

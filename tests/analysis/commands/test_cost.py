@@ -39,24 +39,6 @@ def test_code_that_branches_is_costed_by_its_longest_path_or_by_a_call(capsys: p
     assert float(longest[2]) > row["bound"]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["no.such.routine"], "unknown routine"),
-        (["push.attacks.nort", "--cpu", "8086"], "unknown processor '8086'"),
-        ([], "name routines"),
-        (["--object", "a.o"], "go together"),
-        (["exploding.rook", "--executed", "e4"], "exploding.rook takes 2 arguments"),
-        (["exploding.rook", "--side", "white"], "--side goes with --fen"),
-    ],
-)
-def test_errors_are_one_line(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["cost", *arguments]) == 2
-    said = capsys.readouterr().err
-    assert message in said
-    assert said.count("\n") == 1
-
-
 def test_a_function_of_an_object(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source, made = tmp_path / "one.c", tmp_path / "one.o"
     source.write_text("unsigned long f(unsigned long a, unsigned long b) { return (a >> 8 & b) * 3; }")

@@ -52,6 +52,12 @@ def test_positions_are_read_from_regular_files_alone(kind: str, tmp_path: Path, 
     assert complaint(capsys, "count", "sliders.union", "--over", str(path)).endswith(": give a file of FENs\n")
 
 
+def test_one_position_is_called_so(tmp_path: Path, capsys: Capture) -> None:
+    (tmp_path / "one.fen").write_text("8/8/8/3R4/8/8/8/k1K5 w\n")
+    out = printed(capsys, "count", DUMB7, "--over", str(tmp_path / "one.fen"))
+    assert out.endswith("\n1 position\n")
+
+
 def test_a_routine_of_very_many_operations_is_refused(tmp_path: Path, capsys: Capture) -> None:
     file = tmp_path / "many.py"
     body = "    for _ in range(50_000):\n        x = (x << 1) ^ (x >> 3)\n    return x\n"

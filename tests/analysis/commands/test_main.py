@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 import time
@@ -14,6 +15,7 @@ import pytest
 from setwise.analysis.commands import list as list_command
 from setwise.analysis.commands.main import main
 from setwise.analysis.commands.parser import COMMANDS
+from setwise.analysis.cost.processors import PROCESSORS
 from setwise.codegen.catalogue import catalogue
 from setwise.codegen.targets import TARGETS
 from tests.analysis.commands.running import DUMB7, KOGGE_STONE, ROOT, Capture, complaint, printed
@@ -25,20 +27,83 @@ def test_listing(capsys: Capture) -> None:
     assert "    rorx " in printed(capsys, "listing", "kogge-stone.attacks.sout", "--isa", "bmi2")
 
 
-@pytest.mark.parametrize("command", [("listing",), ("count",), ("list",), ("check",), ("run",), ("compare", DUMB7)])
-def test_an_unknown_routine_is_told_the_nearest(command: tuple[str, ...], capsys: Capture) -> None:
-    said = complaint(capsys, *command, "kogge-stone.atacks.sout")
+OF_ROUTINES = [("listing", DUMB7), ("count", DUMB7), ("check",), ("run", DUMB7, "0", "0"), ("compare", DUMB7, DUMB7)]
+OBJECT = "--object a.o --symbol f"
+WRONG = {
+    "": "--help",
+    "explode": "unknown command 'explode'",
+    "list --colour": "unknown option '--colour'",
+    "lst": "unknown command 'lst': did you mean list?",
+    "listing": "--help",
+    f"compare {DUMB7}": "--help",
+    f"count {DUMB7} --lanes many": "--help",
+    "list nosuch": "unknown routine 'nosuch': list all with setwise list",
+    "count 'magic.*'": "no routine matches 'magic.*': list all with setwise list",
+    "list 'dumb8.*'": "no routine matches 'dumb8.*': the nearest names are dumb7",
+    "run ''": "unknown routine '': list all with setwise list",
+    f"listing {DUMB7} --syntax intel": "unknown syntax 'intel': use one of nasm",
+    "completion fish": "unknown shell 'fish': choose from bash, zsh",
+    "best nothing.such": "nothing.such",
+    "best leapers.knights --for beauty": "no objective 'beauty'",
+    "best leapers.knights --isa avx9": "unknown instruction set 'avx9'",
+    "best leapers.knights --isa avx512 --cpu zen3 --for latency": "AMD Zen 3 has no avx512",
+    "bench nonsense": "unknown routine 'nonsense'",
+    f"bench {DUMB7} --isa sse9": "unknown instruction set 'sse9': use one of",
+    f"bench {DUMB7} --isa x86-64 --lanes 4": "has one lane",
+    f"bench {DUMB7} --mode loud": "unknown mode 'loud': choose from chained,independent,mixed",
+    f"bench {DUMB7} --variants --for latency": "--variants times all variants: omit --variant, --for",
+    f"bench {KOGGE_STONE}.batch --boards 0": "arrays of 0 boards: give 1 or more",
+    f"bench {DUMB7} --isa x86-64 --beside gcc,icc": "unknown compiler 'icc': choose from gcc,clang",
+    f"bench {DUMB7} --isa x86-64 --abi win64 --beside gcc": "compiled C uses the System V convention",
+    **{
+        f"{each} {DUMB7} --cpu zen9": "unknown processor 'zen9'"
+        for each in ("listing", "count", "cost", "best", "bench")
+    },
+    f"export {DUMB7} --format c -o new --cpu zen9": "unknown processor 'zen9'",
+    f"bench {DUMB7} --patience -1": "give seconds above 0",
+    "report --patience -1": "give seconds above 0",
+    "verify new --time-limit -1": "give seconds above 0",
+    "cost no.such.routine": "unknown routine",
+    "cost": "name routines",
+    "cost --object a.o": "needs --object FILE --symbol SYM, no names",
+    "cost exploding.rook --executed e4": "exploding.rook takes 2 arguments",
+    "cost exploding.rook --side white": "--side goes with --fen",
+    "count leapers.knights --for speed": "no objective 'speed': give size, latency or throughput",
+    "count leapers.knights --for latency --variant urgent": "give one of them",
+    "count leapers.knights --variant 9": "has no variant '9'",
+    "prove kogge-stone.attacks.up": "unknown routine",
+    f"prove {DUMB7} --isa mmx": "unknown instruction set 'mmx'",
+    f"prove {DUMB7} --abi pascal": "unknown convention 'pascal'",
+    f"prove {OBJECT}": "a function of an ELF file needs --object FILE --symbol SYM --spec NAME",
+    f"prove {DUMB7} {OBJECT} --spec {DUMB7}": "needs --object FILE",
+    f"prove --object none.o --symbol f --spec {DUMB7}": "none.o: no such file",
+    **{f"prove {DUMB7} --time-limit={given}": "invalid time" for given in ("nan", "-1", "0", "1e30", "day")},
+    "shorten": "name routines",
+    f"shorten {DUMB7} --budget 0": "above 0",
+    f"shorten {DUMB7} --lanes 3": "--lanes",
+    "table initC": "unknown table 'initC': the nearest names are initR, initB",
+    "table initB --as go": "unknown language 'go': choose from c, rust, python",
+    "table --as c": "--as needs the name of a table",
+    "table initB --as c --json": "excludes --json",
+    "table initB --as c --squares a1": "--squares needs the name of a table",
+    "table shift --squares a1": "shift contains no boards",
+}
+"""Command lines, and a part of the line that each is answered with."""
+
+
+@pytest.mark.parametrize("line", WRONG)
+def test_wrong_usage_is_one_line(line: str, capsys: Capture) -> None:
+    assert WRONG[line] in complaint(capsys, *shlex.split(line))
+
+
+@pytest.mark.parametrize("command", ["listing", "count", "list", "check", "run", f"compare {DUMB7}"])
+def test_an_unknown_routine_is_told_the_nearest(command: str, capsys: Capture) -> None:
+    said = complaint(capsys, *command.split(), "kogge-stone.atacks.sout")
     assert "unknown routine 'kogge-stone.atacks.sout'" in said
     assert KOGGE_STONE in said
 
 
-def test_a_pattern_without_a_routine(capsys: Capture) -> None:
-    assert "no routine matches 'magic.*'" in complaint(capsys, "count", "magic.*")
-
-
-@pytest.mark.parametrize(
-    "command", [("listing", DUMB7), ("count", DUMB7), ("check",), ("run", DUMB7, "0", "0"), ("compare", DUMB7, DUMB7)]
-)
+@pytest.mark.parametrize("command", OF_ROUTINES)
 def test_unknown_instruction_sets_and_conventions(command: tuple[str, ...], capsys: Capture) -> None:
     said = complaint(capsys, *command, "--isa", "avx1024")
     assert "unknown instruction set 'avx1024'" in said
@@ -46,18 +111,6 @@ def test_unknown_instruction_sets_and_conventions(command: tuple[str, ...], caps
     said = complaint(capsys, *command, "--abi", "fastcall")
     assert "unknown convention 'fastcall'" in said
     assert "sysv, win64, wiki" in said
-
-
-def test_an_unknown_syntax(capsys: Capture) -> None:
-    assert "unknown syntax 'intel': use one of nasm" in complaint(capsys, "listing", DUMB7, "--syntax", "intel")
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [(), ("explode",), ("list", "--colour"), ("listing",), ("compare", DUMB7), ("count", DUMB7, "--lanes", "many")],
-)
-def test_wrong_usage_is_one_line(arguments: tuple[str, ...], capsys: Capture) -> None:
-    assert "--help" in complaint(capsys, *arguments)
 
 
 def test_what_a_convention_refuses_is_named(capsys: Capture) -> None:
@@ -92,6 +145,7 @@ def test_help_shows_an_example_that_works(command: str, capsys: Capture) -> None
     assert end.value.code == 0
     text = capsys.readouterr().out
     assert f"example:\n  setwise {command}" in text
+    assert "--cpu" not in text or all(on.name in "".join(text.split()) for on in PROCESSORS)
 
 
 def test_the_help_lists_every_command(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,6 +198,19 @@ def test_tens_of_thousands_of_names_take_no_longer(capsys: Capture) -> None:
     begun = time.monotonic()
     assert printed(capsys, "list", *names) == printed(capsys, "list")
     assert time.monotonic() - begun < 5
+
+
+@pytest.mark.parametrize("module", ["main", "list"])
+def test_an_interrupt_while_modules_load_has_no_traceback(module: str) -> None:
+    code = (
+        f"import sys; from importlib.abc import MetaPathFinder\n"
+        f"class Interrupt(MetaPathFinder):\n"
+        f"    def find_spec(self, name, *_):\n"
+        f"        if name == 'setwise.analysis.commands.{module}': raise KeyboardInterrupt\n"
+        f"sys.meta_path.insert(0, Interrupt()); from setwise.__main__ import main; sys.exit(main())"
+    )
+    done = subprocess.run([sys.executable, "-c", code, "list"], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 
 
 def test_an_error_of_ours_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import setwise
+from setwise.analysis import api
 from setwise.analysis.bench import here
 from setwise.analysis.code.binary import binary_of
 from setwise.analysis.commands.main import main
@@ -53,29 +54,17 @@ def test_a_variant_is_proved_and_checked(capsys: pytest.CaptureFixture[str]) -> 
     assert "a variant belongs to an instruction set: add --isa" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (("--for", "speed"), "no objective 'speed': give size, latency or throughput"),
-        (("--for", "latency", "--cpu", "zen9"), "unknown processor 'zen9'"),
-        (("--for", "latency", "--variant", "critical-path"), "give one of them"),
-        (("--variant", "9"), "has no variant '9'"),
-    ],
-)
-def test_what_does_not_go_is_one_line(
-    arguments: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["count", "leapers.knights", *arguments]) == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    assert said in line
-
-
 def test_a_processor_that_is_not_known_is_told_the_nearest(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("setwise.analysis.bench.here.processor_here", lambda: None)
     with pytest.raises(
         ValueError, match=r"there is no cost model of this processor \(.+\): the nearest is .+, --cpu [\w-]+$"
     ):
         here.processor_named("native")
+
+
+def test_a_processor_is_known_whatever_it_is_for() -> None:
+    with pytest.raises(ValueError, match="unknown processor 'zen9'"):
+        api.request(NAME[0], cpu="zen9")
 
 
 def test_a_function_for_latency_gives_the_same() -> None:

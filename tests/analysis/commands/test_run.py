@@ -142,6 +142,15 @@ def test_run_refuses_routines_on_arrays(capsys: Capture) -> None:
             assert "arrays" in complaint(capsys, "run", name, "--isa", "x86-64")
 
 
+@runs
+def test_numbers_are_not_drawn(capsys: Capture) -> None:
+    given = ("exploding.rook-corners", "e4", "3", "0xff")
+    out = printed(capsys, "run", *given)
+    assert "\nsquare: e4 (28)\nrepeats: 3\n" in out
+    assert drawings(out).keys() == {"free", "attacks"}
+    assert "\nat entry   square (rdi): 28, repeats (rsi): 3\nfree" in printed(capsys, "trace", *given, "--registers")
+
+
 def test_what_counts_gives_numbers(capsys: Capture) -> None:
     assert main(["run", "sliders.mobility", "a1", "c1", "0xffff", "0x5", "--isa", "x86-64"]) == 0
     inputs, numbers = capsys.readouterr().out.rstrip().rsplit("\n\n", 1)

@@ -12,7 +12,7 @@ import pytest
 from setwise.analysis.progress import Progress
 from setwise.codegen.run.call import missing
 from setwise.codegen.targets import TARGETS
-from tests.analysis.commands.running import ROOT, Capture, complaint, printed
+from tests.analysis.commands.running import ROOT, Capture, printed
 
 START = ("run", "sliders.union", "--isa", "x86-64", "--fen", "startpos")
 
@@ -39,13 +39,14 @@ def test_a_terminal_and_a_pipe_get_the_same_boards(capsys: Capture) -> None:
     assert on_a_terminal(*START) == printed(capsys, *START)
 
 
-def test_tables_are_folded_to_the_terminal(capsys: Capture) -> None:
-    assert max(map(len, on_a_terminal("table").splitlines())) <= 60
-    assert max(map(len, printed(capsys, "table").splitlines())) > 60
+@pytest.mark.parametrize("command", ["table", "list"])
+def test_tables_are_folded_to_the_terminal(command: str, capsys: Capture) -> None:
+    assert max(map(len, on_a_terminal(command).splitlines())) <= 60
+    assert max(map(len, printed(capsys, command).splitlines())) > 60
 
 
 def test_people_see_the_catalogue_by_family_and_programs_line_by_line(capsys: Capture) -> None:
-    assert "kogge-stone.attacks.* (14 directions)" in on_a_terminal("list")
+    assert "\nkogge-stone.attacks.* (14 " in on_a_terminal("list")
     assert printed(capsys, "list") == printed(capsys, "list", "*")
 
 
@@ -72,6 +73,16 @@ def test_progress_says_how_long_the_rest_takes(capsys: Capture, monkeypatch: pyt
     assert capsys.readouterr().err.split("\r\x1b[K")[1:] == ["1/4 first", "2/4 (30 s, 1 min 30 s left) second"]
 
 
+def test_progress_shows_on_a_terminal_only(capsys: Capture) -> None:
+    with Progress(2, shown=True) as progress:
+        progress.show("one")
+        progress.show("two")
+    assert capsys.readouterr().err == "\r\x1b[K1/2 one\r\x1b[K2/2 two\r\x1b[K"
+    with Progress(2, shown=False) as silent:
+        silent.show("one")
+    assert capsys.readouterr().err == ""
+
+
 @pytest.mark.parametrize("shell", ["bash", "zsh"])
 def test_completion_knows_commands_options_and_names(capsys: Capture, shell: str) -> None:
     script = printed(capsys, "completion", shell)
@@ -84,7 +95,3 @@ def test_bash_completes_a_name(capsys: Capture) -> None:
     asked = '\nCOMP_WORDS=(setwise listing subt); COMP_CWORD=2; _shtab_setwise; echo "${COMPREPLY[@]}"'
     done = subprocess.run(["bash", "-c", script + asked], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["subtraction.attacks.east", "subtraction.attacks-cleared.east"]
-
-
-def test_a_shell_that_has_no_completion(capsys: Capture) -> None:
-    assert "unknown shell 'fish': choose from bash, zsh" in complaint(capsys, "completion", "fish")

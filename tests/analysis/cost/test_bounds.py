@@ -87,9 +87,7 @@ def test_a_store_hands_its_value_on() -> None:
         ("48891f 488b1f", 7),  # mov [rdi],rbx / mov rbx,[rdi]
         ("53 5b", 7),  # push rbx / pop rbx
         ("4889f9 488919 488b1f", 7),  # mov rcx,rdi / mov [rcx],rbx / mov rbx,[rdi]
-        ("57 59 488919 488b1f", 7),  # push rdi / pop rcx / the same
-        ("48893e 488b0e 488919 488b1f", 7),  # mov [rsi],rdi / mov rcx,[rsi] / the same
-        ("48893e 894604 488b0e 488919 488b1f", 0),  # where half of the address is another: somewhere else
+        ("48891f 894704 488b5f04", 0),  # mov [rdi],rbx / mov [rdi+4],eax / mov rbx,[rdi+4]
     ],
 )
 def test_a_load_finds_a_store_at_the_same_place(code: str, cycles: float) -> None:

@@ -13,11 +13,10 @@ import pytest
 from setwise.analysis.code.binary import binary_of
 from setwise.analysis.cost.processors import processor
 from setwise.analysis.pictures import svg as pictures
-from setwise.analysis.pictures.boards import CELL, slow_motion, strips_of_boards
+from setwise.analysis.pictures.boards import CELL, slow_motion
 from setwise.analysis.pictures.dependence_graph import DependencePicture, dependences, graph
-from setwise.analysis.pictures.drawing import Panel, Strip
 from setwise.analysis.pictures.network import prefix_network
-from setwise.analysis.pictures.slow_motion import EMPTY, SLIDERS, TracedFill, fill, strips
+from setwise.analysis.pictures.slow_motion import EMPTY, SLIDERS, TracedFill, fill
 from setwise.analysis.pictures.svg import BLUE, INK, OCHRE
 from setwise.analysis.spec.contracts import task_of
 from setwise.codegen.catalogue import find
@@ -46,7 +45,6 @@ def slow() -> str:
 def drawn() -> dict[str, str]:
     return {
         "slow motion": slow(),
-        "strips": strips_of_boards(strips(floods()[0]), "a <title> & more"),
         "network": prefix_network(),
         "graphs": dependences(GRAPHS, ON),
     }
@@ -83,47 +81,45 @@ def words(svg: str) -> Iterator[Words]:
     return walk(ElementTree.fromstring(svg), 0.0, 0.0)
 
 
-@pytest.mark.parametrize("name", drawn())
-def test_a_picture_is_the_same_every_time_and_has_words_for_those_who_do_not_see(name: str) -> None:
-    svg = drawn()[name]
-    assert svg == drawn()[name]
-    root = ElementTree.fromstring(svg)
+PICTURES = pytest.mark.parametrize("picture", drawn().values(), ids=drawn().keys())
+
+
+def test_pictures_are_the_same_every_time() -> None:
+    assert drawn() == drawn()
+
+
+@PICTURES
+def test_a_picture_has_words_for_those_who_do_not_see(picture: str) -> None:
+    root = ElementTree.fromstring(picture)
     assert root.get("role") == "img"
-    title, description = root.find(f"{SVG}title"), root.find(f"{SVG}desc")
-    assert title is not None
-    assert description is not None
-    assert title.text
-    assert description.text
+    assert root.findtext(f"{SVG}title")
+    assert root.findtext(f"{SVG}desc")
 
 
-@pytest.mark.parametrize("name", drawn())
-def test_no_words_leave_the_card_or_cover_others(name: str) -> None:
-    root = ElementTree.fromstring(drawn()[name])
+@PICTURES
+def test_no_words_leave_the_card_or_cover_others(picture: str) -> None:
+    root = ElementTree.fromstring(picture)
     width, height = float(root.get("width", "0")), float(root.get("height", "0"))
-    found = list(words(drawn()[name]))
+    found = list(words(picture))
     assert len(found) > 5
-    for one in found:
+    for at, one in enumerate(found):
         assert one.left >= 8, one
         assert one.right <= width - 8, one
         assert one.top >= 0, one
         assert one.bottom <= height - 8, one
-    for at, one in enumerate(found):
         for other in found[:at]:
-            apart = (
-                one.right <= other.left or other.right <= one.left or one.bottom <= other.top or other.bottom <= one.top
-            )
-            assert apart, (one, other)
+            beside = one.right <= other.left or other.right <= one.left
+            assert beside or one.bottom <= other.top or other.bottom <= one.top, (one, other)
 
 
-@pytest.mark.parametrize("name", drawn())
-def test_the_card_is_light_unless_the_page_is_dark(name: str) -> None:
-    root = ElementTree.fromstring(drawn()[name])
+@PICTURES
+def test_the_card_is_light_unless_the_page_is_dark(picture: str) -> None:
+    root = ElementTree.fromstring(picture)
     first = root.find(f"{SVG}rect")
     assert first is not None
     assert first.get("fill") == pictures.PAPER
     assert float(first.get("width", "0")) > 0.99 * float(root.get("width", "0"))
-    assert "currentColor" not in drawn()[name]
-    light, _, dark = drawn()[name].partition("@media(prefers-color-scheme:dark)")
+    light, _, dark = picture.partition("@media(prefers-color-scheme:dark)")
     assert "prefers-color-scheme" not in light
     rules, _, marks = dark.partition("</style>")
     for colour in {*re.findall("#[0-9a-f]{6}", marks)}:
@@ -192,24 +188,12 @@ def test_the_critical_path_is_a_straight_column_from_an_argument_to_the_result()
     assert max(ends) - min(ends) < 1
 
 
-def test_strips_have_a_disc_for_each_square_of_each_board() -> None:
-    shown = floods()[0]
-    picture = drawn()["strips"]
-    root = ElementTree.fromstring(picture)
-    circles = [circle.get("fill") for circle in root.iter(f"{SVG}circle")]
-    boards = [SLIDERS, EMPTY, *(board for cycle in shown.cycles for board in (cycle.source, cycle.kept, cycle.flood))]
-    assert circles.count(BLUE) == sum(board.bit_count() for board in boards)
-    assert circles.count("none") == 3
-    assert root.find(f"{SVG}title").text == "a <title> & more"  # type: ignore[union-attr]
-    # It has a background of its own, so that it reads on white pages and on dark ones.
-    ground = root.findall(f"{SVG}rect")[0]
-    assert ground.get("fill") == pictures.PAPER
-    assert float(ground.attrib["width"]) > float(root.attrib["width"]) - 2
-
-
 def test_a1_is_the_dark_square_at_the_lower_left() -> None:
-    root = ElementTree.fromstring(strips_of_boards([Strip("", (Panel("a1", 1),))], ""))
-    (disc,) = root.iter(f"{SVG}circle")
+    root = ElementTree.fromstring(slow_motion(*floods(1, (1 << 64) - 1)))
+    group = next(root.iter(f"{SVG}g"))
+    (board,) = list(group.iter(f"{SVG}g"))[1:2]
+    squares = {(square.get("x"), square.get("y")): square.get("fill") for square in board.iter(f"{SVG}rect")}
+    light, dark = pictures.SQUARES
+    assert (squares["0", str(7 * CELL)], squares[str(CELL), str(7 * CELL)]) == (dark, light)
+    disc = next(board.iter(f"{SVG}circle"))
     assert (float(disc.attrib["cx"]), float(disc.attrib["cy"])) == (CELL / 2, 7.5 * CELL)
-    corner = {(square.get("x"), square.get("y")): square.get("fill") for square in root.iter(f"{SVG}rect")}
-    assert corner["0", str(7 * CELL)] != corner[str(CELL), str(7 * CELL)] == corner["0", str(6 * CELL)]

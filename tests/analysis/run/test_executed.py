@@ -93,8 +93,8 @@ def test_count_of_an_object(capsys: Capture, tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         ((), "name routines, or --object FILE --symbol SYM"),
-        ((LOOP, "--object", "a.o", "--symbol", "f"), "not both"),
-        (("--object", "a.o"), "--object FILE and --symbol SYM go together"),
+        ((LOOP, "--object", "a.o", "--symbol", "f"), "no names"),
+        (("--object", "a.o"), "needs --object FILE --symbol SYM"),
         ((LOOP, "--over", "nowhere.fen"), "no such file or directory: give a file of FENs"),
         ((LOOP, "--over", "a", "--fen", "b"), "give one of them"),
         ((LOOP, "--side", "w"), "--side goes with --fen or --over"),

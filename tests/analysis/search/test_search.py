@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import random
 import time
+from functools import cache
+from pathlib import Path
 
 import pytest
 
@@ -13,19 +16,36 @@ from setwise.analysis.proof.prover import Prover
 from setwise.analysis.search.forms import SearchError
 from setwise.analysis.search.lift import lift
 from setwise.analysis.search.lowering import binary_of_code, shortest
-from setwise.analysis.search.search import Improvement, SearchSession, length, refusal, run_session, search
-from setwise.analysis.search.subject import SearchSubject, instruction_set
+from setwise.analysis.search.search import (
+    Improvement,
+    SearchSession,
+    SearchSubject,
+    instruction_set,
+    length,
+    run_session,
+    search,
+)
 from setwise.analysis.search.substitutes import Trials
 from setwise.analysis.spec.contracts import task_of
 from setwise.codegen.catalogue import find
 from setwise.codegen.lower import lower
 from setwise.codegen.targets import TARGETS
-from tests.analysis.search.superseded import superseded
 from tests.conftest import require_module
 
 require_module("bitwuzla")
 
 SOUTH = SearchSubject("kogge-stone.attacks.sout", "x86-64", "sysv")
+
+
+DATA = Path(__file__).parents[2] / "data" / "superseded.json"
+
+
+@cache
+def superseded(routine: str, isa: str) -> tuple[SearchSubject, Binary]:
+    """The kernel of a routine that was, and what it had to do."""
+    (row,) = [row for row in json.loads(DATA.read_text()) if (row["routine"], row["isa"]) == (routine, isa)]
+    binary = Binary(bytes.fromhex(row["text"]), bytes.fromhex(row["data"]), row["data_offset"])
+    return SearchSubject(routine, isa, "sysv", row["boards"]), binary
 
 
 _WHOLE = ("sliders.union", "sliders.pair")
@@ -171,11 +191,7 @@ def test_a_session_goes_on_from_each_improvement() -> None:
 
 def test_code_with_jumps_is_refused() -> None:
     subject, binary = superseded("exploding.bishop", "x86-64")
-    assert (
-        run_session(SearchSession("", subject, binary, binary), ("a",), 1000).refused == refusal(subject, binary) != ""
-    )
-    with pytest.raises(SearchError, match="jumps"):
-        search(subject, binary, "a", 1000)
+    assert "jumps" in run_session(SearchSession("", subject, binary, binary), ("a",), 1000).refused
 
 
 def test_a_budget_is_processor_time(monkeypatch: pytest.MonkeyPatch) -> None:

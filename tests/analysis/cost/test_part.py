@@ -10,7 +10,7 @@ import pytest
 from setwise.analysis.code.binary import binary_of
 from setwise.analysis.code.decode import Binary
 from setwise.analysis.code.objects import load
-from setwise.analysis.cost.path import longest_path
+from setwise.analysis.cost.part import longest_path
 from setwise.analysis.run.caller import Caller
 from setwise.analysis.spec.contracts import task_of
 from setwise.codegen.catalogue import find
