@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -78,13 +77,102 @@ class Cost:
         return {name for name, differs in found.items() if differs}
 
 
-DIFFERING = {
-    "skylake-server": {"cycles": 215, "ports": 104, "operations": 32},
-    "ice-lake": {"cycles": 235, "ports": 105, "operations": 32},
-    "golden-cove": {"cycles": 295, "ports": 95, "operations": 85},
-    "zen3": {"cycles": 60, "ports": 126, "operations": 6},
-}
-"""In how many instructions a table differs from LLVM, where its rows cite what was measured; a slip adds one."""
+@dataclass(frozen=True)
+class Difference:
+    """Where we deliberately differ from LLVM: on which processors, for what source lines, in what, and why."""
+
+    where: str
+    lines: str
+    what: str
+    why: str
+
+
+DIFFERENCES = (
+    Difference("skylake-server", r"mov [re]\w+,[re]\w+|movzx [re]\w+,\w+", "cycles ports", "LLVM eliminates no moves"),
+    Difference(
+        "skylake-server ice-lake", r"v?mov\w+ [xyz]mm\d+,[xyz]mm\d+", "cycles ports", "timed: as many as are issued"
+    ),
+    Difference("skylake-server ice-lake", r"xchg .*", "cycles", "1 for the faster of the two ways"),
+    Difference("skylake-server ice-lake", r"bswap e\w+", "cycles ports operations", "one row, and it is of 64 bits"),
+    Difference("skylake-server ice-lake", r"i?mul \w+|mulx .*", "cycles ports operations", "the low half; 64 bits"),
+    Difference(
+        "skylake-server ice-lake", r"(sh|sa|ro)[lr] \w+,cl", "cycles ports operations", "flags left out: none is used"
+    ),
+    Difference("skylake-server ice-lake", r"ro[lr] \w+,1", "cycles ports operations", "by 1: an operation for flags"),
+    Difference(
+        "skylake-server ice-lake", r"vp(add|sub|ternlog)\w zmm.*", "ports", "512 bits: p1 is closed; timed: 0.5"
+    ),
+    Difference("skylake-server ice-lake", r"vp(cmp|test)\w+ k.*", "cycles", "3 as recalled, the lower of the two"),
+    Difference(
+        "skylake-server ice-lake", r"v?ps[lr][la]\w .*,xmm9", "cycles", "from the value; LLVM's is from the count"
+    ),
+    Difference("skylake-server ice-lake", r"v?mov[dq] xmm1,[er]cx", "cycles", "timed there and back: 4, LLVM has 3"),
+    Difference("skylake-server ice-lake", r"v?pinsr. xmm.*,[er]cx,.", "cycles", "timed there and back: 6, LLVM has 5"),
+    Difference(
+        "skylake-server ice-lake", r"vpbroadcastq xmm1,rcx", "cycles", "LLVM's 1 is less than a mere move takes"
+    ),
+    Difference("skylake-server ice-lake", r"vpblendm. zmm.*", "cycles", "timed: 1"),
+    Difference("skylake-server ice-lake", r"vp(compress|expand)q .*", "cycles", "timed: 3"),
+    Difference("skylake-server ice-lake", r"valignq xmm.*", "cycles", "timed: 1"),
+    Difference(
+        "skylake-server ice-lake",
+        r"vp?broadcast\w+ zmm.*\[rsi\]",
+        "cycles ports operations",
+        "LLVM gives every load of 512 bits an operation, as if it were masked",
+    ),
+    Difference("skylake-server", r"lea .*\+.*\+.*|lea .*\+.*-.*", "cycles ports", "timed: three components, 3 cycles"),
+    Difference("ice-lake", r"lea \w+,\[\w+([+]\w+)*\]", "ports", "timed: four a cycle without a scaled index"),
+    Difference("ice-lake", r"v?pmov[sz]x\w+ xmm1,\[rsi\]", "cycles", "a load and a shuffle; LLVM has a cycle more"),
+    Difference("ice-lake", r"v?gf2p8affineqb .*", "cycles ports", "timed: 3, and one of 512 bits a cycle; LLVM has 5"),
+    Difference("ice-lake", r"jmp rax", "ports", "Fog: jumps on p0 as well"),
+    Difference("ice-lake", r"vpmullq zmm.*", "ports", "servers have a second multiplier on p5"),
+    Difference("golden-cove", r".*", "cycles", "LLVM's latencies are a cycle or more above what was measured"),
+    Difference(
+        "golden-cove",
+        r"(add|sub) \w+,-?\w+|(inc|dec) .*|mov\w* .*|v?mov\w+ [xyz]mm\d+,[xyz]mm\d+|vzeroupper",
+        "operations ports",
+        "renamed, which takes a slot; LLVM has none, or a port",
+    ),
+    Difference("golden-cove", r"lea .*", "ports", "measured: two or three parts anywhere, a scaled one on three ports"),
+    Difference("golden-cove", r"xchg .*", "ports", "measured: one of three is renamed"),
+    Difference("golden-cove", r"bswap e\w+", "ports operations", "one row, and it is of 64 bits"),
+    Difference("golden-cove", r"i?mul \w+|mulx .*", "ports operations", "the low half; 64 bits"),
+    Difference(
+        "golden-cove", r"set\w+ .*|cmovn?be .*|cmova .*", "ports operations", "measured: carry and zero take two"
+    ),
+    Difference("golden-cove", r"ro[lr] \w+,\d+", "ports operations", "measured: two a cycle, one slot"),
+    Difference("golden-cove", r"cdqe|cwde", "ports", "four a cycle on Ice Lake; LLVM has two of the ports"),
+    Difference("golden-cove", r"vpmullq zmm.*|vpermw .*", "ports", "taken over from Ice Lake"),
+    Difference("golden-cove", r"v?movlp[sd] xmm.*", "ports", "taken over from movhps, which was measured"),
+    Difference("golden-cove", r"vp?broadcast\w+ zmm.*\[rsi\]", "ports operations", "measured: the load alone"),
+    Difference("golden-cove", r"v?pxorq? .*|(xor|sub) .*", "ports", "timed: a zero is renamed"),
+    Difference("zen3", r"(adc|sbb) .*", "ports", "timed: what LLVM takes for all units is the wait for the carry"),
+    Difference("zen3", r"mov(abs)? \w+,(-?\w+)", "ports", "timed: four a cycle"),
+    Difference("zen3", r"lea .*", "cycles ports operations", "measured: a base alone is a move, three parts are two"),
+    Difference("zen3", r"tzcnt .*", "ports", "measured: beside shifts and beside all"),
+    Difference(
+        "zen3", r"vpblendvb .*|vpermilp[sd] [xy]mm\d,[xy]mm\d,[xy]mm\d", "ports", "measured: with 64-bit compares"
+    ),
+    Difference("zen3", r"i?mul \w+", "ports operations", "timed mulx: one a cycle; LLVM's is a chain's"),
+    Difference("zen3", r"set\w+ .*", "ports", "timed: two a cycle"),
+    Difference("zen3", r"pcmpeqq xmm.*", "ports", "timed: two a cycle, as LLVM has it for 256 bits"),
+    Difference("zen3", r"v?ptest .*", "cycles ports", "LLVM leaves out the way to the flags"),
+    Difference(
+        "zen3", r"v?p?mov(d|q|msk\w+) (ecx|rcx),.*", "cycles ports", "LLVM leaves out the way between the files"
+    ),
+    Difference(
+        "zen3", r"v?mov[dq] xmm1,[er]cx", "cycles ports", "timed there and back: 6 cycles, one a cycle each way"
+    ),
+    Difference("zen3", r"v?p(ext|ins)r. .*", "cycles ports", "timed there and back: 8 cycles"),
+    Difference(
+        "zen3", r"vp?broadcast\w+ ymm1,xmm2", "cycles ports", "measured: 1.9, so 2 would be no bound; the crossing"
+    ),
+    Difference("zen3", r"v(extract|insert)[if]128 .*", "cycles ports", "measured: 3.5 and 1.9; the crossing"),
+    Difference("zen3", r"vperm2[if]128 .*", "ports", "measured: the crossing has a port of its own"),
+    Difference("zen3", r"vperm(d|ps) .*", "cycles ports", "measured: 3 from the indices, 1.3 each; LLVM has 5 and 7"),
+    Difference("zen3", r"vpmov[sz]x\w+ ymm.*", "ports", "timed: 1.25 cycles, LLVM has 1.5"),
+    Difference("zen3", r"vzeroupper", "ports", "takes no unit on Zen 4"),
+)
 
 UNHELD = {"call", "ret", "push|pop", "nop|endbr64"}
 """Rows that LLVM's cannot be held against: they have the load, the store and rsp in them, or guess."""
@@ -93,12 +181,16 @@ UNHELD_LOADS = {"v?mov[hl]p[sd]|v?pinsr[bwdq]", "vp?broadcast\\w+"}
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_rows_are_those_of_llvm_but_for_as_many_as_were_measured(name: str) -> None:
+def test_rows_are_those_of_llvm_or_differ_for_a_reason(name: str) -> None:
     on = processor(name)
     told = [*described(on)]
-    pairs = zip(told, theirs([line for line, _, _ in told], MODELS[name]), strict=True)
-    found = Counter(what for (_, one, row), said in pairs for what in ours(on, one, row).differs(said))
-    assert found == DIFFERING[name]
+    used: set[Difference] = set()
+    for (line, one, row), said in zip(told, theirs([line for line, _, _ in told], MODELS[name]), strict=True):
+        found = ours(on, one, row).differs(said)
+        known = [each for each in DIFFERENCES if name in each.where.split() and re.fullmatch(each.lines, line)]
+        used |= {each for each in known if found & set(each.what.split())}
+        assert found <= {what for each in known for what in each.what.split()}, (line, ours(on, one, row), said)
+    assert used == {each for each in DIFFERENCES if name in each.where.split()}
     unheld = {row.mnemonics for row in on.rows} - {row.mnemonics for _, _, row in told}
     assert unheld <= UNHELD | (set() if on.splits else UNHELD_LOADS)
 
