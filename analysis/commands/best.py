@@ -30,7 +30,11 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Add NAME..., the processor, the objective, the instruction set, and --json."""
     add(parser, "names", nargs="+")
     add(parser, "--for", default=None, help="only this: size, latency or throughput")
-    add(parser, "--cpu", "only --isa", "--abi", "--json")
+    cpus = (
+        "the processor: skylake-server, ice-lake, golden-cove, zen3, zen4, zen5 (default: native, with its sets only)"
+    )
+    add(parser, "--cpu", help=cpus)
+    add(parser, "only --isa", "--abi", "--json")
 
 
 def run(arguments: Namespace) -> int:
