@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import setwise
+from setwise.codegen.literature import FUNCTIONS
 from tests.conftest import require_module
 
 ROOT = Path(__file__).parents[1]
@@ -47,7 +48,12 @@ def test_the_site_builds_and_needs_no_network(tmp_path: Path) -> None:
     assert (site / "atlas" / "data" / "bytewise.carry-loop-32.js").exists()
     for name in ("kernel", "OwnRoutine", "ray", "parse_board"):
         assert f"{name}</span>" in pages["docs/api.html"]
+    for function in FUNCTIONS:
+        assert f'href="atlas/index.html#routine={function.routine}"' in pages["docs/literature.html"], function
+    assert '<span class="filename">zone.py</span>' in pages["docs/own-routines.html"]
     for name, page in pages.items():
+        assert "BLANKLINE" not in page, name
+        assert "<blockquote" not in page, name  # a docstring's example that is not taken for one
         loaded = [found["source"] or found["link"] for found in LOADED.finditer(page)]
         assert loaded, name
         assert not [source for source in loaded if re.match(r"(https?:)?//", source)], name
