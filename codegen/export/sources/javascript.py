@@ -15,7 +15,7 @@ from setwise.codegen.ir.values import Value
 _NUMBER = re.compile(r"(?<![\w{])(0x[0-9a-fA-F]+|\d+)(?![\w}])")
 
 
-class _JavaScript(Language):
+class JavaScript(Language):
     """The JavaScript syntax of a kernel: that of C, with BigInts truncated to 64 bits."""
 
     NAME = "JavaScript"
@@ -38,12 +38,15 @@ class _JavaScript(Language):
         return text if value.op in ("and", "or", "xor", "shr") else f"BigInt.asUintN(64, {text})"
 
     def on_vectors(self, value: Value, operands: Sequence[str]) -> str:
+        """Raise Inexpressible: JavaScript has no vectors."""
         raise Inexpressible(f"JavaScript has no vectors for '{value.op}'")
 
     def load(self, pointer: str, index: str, lanes: int) -> str:
+        """Return the expression that loads a board from an array."""
         return f"{pointer}[{index}]"
 
     def store(self, pointer: str, index: str, boards: str, lanes: int) -> str:
+        """Return the statement that stores a board to an array."""
         return f"{pointer}[{index}] = {boards};"
 
     def table(self, name: str, numbers: Sequence[int], size: int) -> Iterator[str]:
@@ -52,6 +55,7 @@ class _JavaScript(Language):
             yield re.sub(r"(0x\w+),", r"\1n,", line)
 
     def switch(self, index: str, bodies: Sequence[Sequence[str]], *, falls: bool) -> Iterator[str]:
+        """Yield a switch over bodies, whose cases are BigInts."""
         yield f"switch ({index}) {{"
         for number, lines in enumerate(bodies):
             last = number == len(bodies) - 1
@@ -80,7 +84,7 @@ def _function(choice: Choice) -> str:
     (kernel,) = choice.kernels
     contract = kernel.routine.contract
     given = [parameter.name for parameter in contract.parameters if parameter.kind != "results"]
-    lines = body(kernel, _JavaScript())
+    lines = body(kernel, JavaScript())
     if not returns(kernel) and not contract.elements:
         lines = [f"const results = new BigUint64Array({len(contract.results)});", *lines, "return results;"]
     remark = [*comment_lines(choice), f"Usage: {usage(contract, choice.bare, 'const', '')}"]
