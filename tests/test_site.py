@@ -53,6 +53,7 @@ def test_the_site_builds_and_needs_no_network(tmp_path: Path) -> None:
     assert '<span class="filename">zone.py</span>' in pages["docs/own-routines.html"]
     for name, page in pages.items():
         assert "BLANKLINE" not in page, name
+        assert ".md</a>" not in page, name
         assert "<blockquote" not in page, name  # a docstring's example that is not taken for one
         loaded = [found["source"] or found["link"] for found in LOADED.finditer(page)]
         assert loaded, name

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 from html import escape
+from posixpath import dirname, join, normpath
 from typing import Any
 from urllib.parse import urlencode
 
@@ -16,6 +17,7 @@ from setwise.codegen.literature import FUNCTIONS, PageFunction
 
 _CONSOLE = re.compile(r"^```console\n.*?^```$", re.MULTILINE | re.DOTALL)
 _EXAMPLE = re.compile(r"^```.*?^```$|^(>>> [^\n]+(?:\n[^\n]+)*)", re.MULTILINE | re.DOTALL)
+_PAGE = re.compile(r'(<a href="([^"#]*)[^>]*>)[\w/-]+\.md</a>')
 _FILE = re.compile(r"^\$ (?:cat|head -n \d+) (\S+\.(\w+))\n((?:(?!\$ ).+\n|\n)+)", re.MULTILINE)
 _NAME = re.compile(r"<a\b.*?</a>|<code>(\w[\w@./ -]{,47})</code>", re.DOTALL)
 _ROW = re.compile(r"<tr>.*?</tr>", re.DOTALL)
@@ -57,8 +59,14 @@ def _plain(example: str) -> str:
     return re.sub(r"^<BLANKLINE>$|  # doctest:.*$", "", example, flags=re.MULTILINE)
 
 
-def on_page_content(html: str, page: Any, **_: Any) -> str:
-    """Link names of routines, and of the pages' functions, to their kernels in the atlas."""
+def on_page_content(html: str, page: Any, files: Any, **_: Any) -> str:
+    """Link names of routines and of the pages' functions to their kernels in the atlas; call pages by their titles."""
+    titles = {each.url: each.page.title for each in files.documentation_pages()}
+
+    def titled(found: re.Match[str]) -> str:
+        title = titles.get(normpath(join(dirname(page.url), found[2])))
+        return f"{found[1]}{title}</a>" if title else found[0]
+
     atlas = get_relative_url("docs/atlas/index.html", page.url)
     names = {**_unique(FUNCTIONS), **{name: name for name in catalogue()}}
 
@@ -67,7 +75,7 @@ def on_page_content(html: str, page: Any, **_: Any) -> str:
         here = _unique(each for each in FUNCTIONS if {each.place.page.title, each.place.section} <= cells)
         return _linked(found[0], atlas, names | here)
 
-    return _linked(_ROW.sub(row, html), atlas, names)
+    return _linked(_ROW.sub(row, _PAGE.sub(titled, html)), atlas, names)
 
 
 def _unique(functions: Iterable[PageFunction]) -> dict[str, str]:
