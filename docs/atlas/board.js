@@ -3,7 +3,7 @@
 
 const Board = (() => {
   const { make, draw } = Dom
-  const FIGURES = { rooks: "R", bishops: "B", queens: "Q", knights: "N", kings: "K", pawns: "P", sliders: "S" }
+  const FIGURES = { rooks: "R", bishops: "B", queens: "Q", knights: "N", kings: "K", pawns: "P", sliders: "S", square: "S" }
 
   /**
    * A word as a board. Those of its squares that `before` lacks stand out.
@@ -45,7 +45,7 @@ const Board = (() => {
    * @param {Routine} routine
    */
   function legend(routine) {
-    const parameters = Squares.given(routine).filter(Squares.isBoard)
+    const parameters = Squares.given(routine).filter(each => Squares.isBoard(each) || each.kind === "square")
     const letters = parameters.filter(figure)
     const both = letters.some(each => /rooks$/.test(each.name)) && letters.some(each => /bishops$/.test(each.name))
     /** @param {string} kind @param {string} says @param {string} [letter] */
@@ -107,7 +107,7 @@ const Board = (() => {
     let focused = 0
     const buttons = Array.from({ length: 64 }, (_, square) => {
       const bit = 1n << BigInt(order[square])
-      const here = parameters.filter((each, number) => Squares.isBoard(each) && words[number] & bit)
+      const here = parameters.filter((each, number) => each.kind === "square" ? words[number] === BigInt(order[square]) : Squares.isBoard(each) && words[number] & bit)
       const blocked = parameters.some((each, number) => each.kind === "occupied" && words[number] & bit || each.kind === "empty" && !(words[number] & bit))
       const letters = figures(here)
       const limit = parameters[at]?.below || 0
