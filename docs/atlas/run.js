@@ -16,7 +16,7 @@ const Run = (() => {
   /** An expression as one reads it, without what BigInts need. @param {string} text */
   const readable = text => text
     .replace(/^BigInt\.asUintN\(64, (.*)\)$/, "$1")
-    .replace(/\b(0x[0-9a-f]+|\d+)n\b/g, "$1")
+    .replace(/\b(0x[0-9a-f]+|\d+)n\b/gi, "$1")
     .replace(/\bt\d+\[/g, "table[")
 
   /**
