@@ -62,7 +62,7 @@ const Run = (() => {
       if (!each || typeof value !== "bigint") return // a table
       const copied = known.get(each.says)
       if (copied) return void known.set(each.variable, copied)
-      if (/^\w+$/.test(each.says)) return void known.delete(each.variable)
+      if (/^\w+$/.test(each.says)) return void known.set(each.variable, [readable(each.says), value])
       if (steps.length === MOST) throw new Error(`${routine.name} takes more than ${MOST} steps here.`)
       const { line, start, end, says, name = `step ${steps.length + 1}` } = each
       const from = [...new Set(words(says))].flatMap(word => known.has(word) && !numbers.has(word) ? [/** @type {[string, bigint]} */ (known.get(word))] : [])

@@ -259,6 +259,9 @@ def test_every_kind_of_argument_is_run_as_setwise_runs_it(visit: Visit) -> None:
             wanted = [given] if isinstance(given, int) else list(given)
         numbering = find(name).contract.numbering
         assert results(page) == wanted, name
+        steps = [each.get_attribute("title") for each in page.locator(".atlas-film span").all()]
+        assert steps, name
+        assert not [step for step in steps if re.search(r"\b[cvx]\d+\b", step)], name  # names of the export
         assert drawn(page) == [numbering.placed(word) for word in wanted], name
 
 
