@@ -70,9 +70,9 @@ const Run = (() => {
       known.set(each.variable, [name, value])
     }
     const out = new BigUint64Array(routine.results.length)
-    const run = new Function("note", ...routine.parameters.map(each => each.name), `"use strict"\n${code}`)
+    const run = new Function("note", ...routine.parameters.map(each => each.name), `"use strict"\n{ ${code}\n}`)
     const got = routine.elements.length ? run(note, ...given.map(word => BigUint64Array.of(word)), out, 1n) : run(note, ...given, out)
-    return { steps, results: typeof got === "bigint" ? [got] : [...out] }
+    return { steps, results: typeof got === "bigint" ? [got] : [...got ?? out] }
   }
 
   return { motion }
