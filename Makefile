@@ -36,7 +36,7 @@ docs: setup
 	mkdir -p build/pages/tests
 	ln -s ../../README.md ../../CHANGELOG.md ../../CONTRIBUTING.md ../../LICENSE ../../docs ../../reports build/pages
 	ln -s ../../../tests/examples build/pages/tests
-	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict --config-file docs/mkdocs.yml
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --config-file docs/mkdocs.yml
 	$(BIN)/python -m setwise.analysis.atlas build/atlas $(ATLAS)
 	cp -R build/atlas build/site/atlas
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 import setwise
-from tests.conftest import require_module
+from setwise.codegen.literature import FUNCTIONS
+from tests.conftest import require_module, require_tool
 
 ROOT = Path(__file__).parents[1]
 LOADED = re.compile(
@@ -23,6 +24,31 @@ def test_the_page_has_every_public_name() -> None:
     told = {*re.findall("`(?:setwise[.])?(\\w+)`", page), *(f"FILE_{file}" for file in "BCDEFG")}
     told |= {f"RANK_{rank}" for rank in range(2, 8)}
     assert {*dir(setwise)} <= shown | told
+
+
+CUT_OFF = """
+[...document.querySelectorAll("article table, article img, article pre")].filter(each => {
+    const scrolls = element => /auto|scroll/.test(getComputedStyle(element).overflowX)
+    const scrolled = element => element && (scrolls(element) || scrolled(element.parentElement))
+    return each.getBoundingClientRect().right > innerWidth && !scrolled(each)
+}).map(each => each.outerHTML.slice(0, 80))
+"""
+
+
+def wide_tables(site: Path, names: list[str]) -> list[tuple[str, list[str]]]:
+    """The tables, pictures and listings that leave a phone's screen and cannot be scrolled."""
+    chromium = require_tool("chromium")
+    found = []
+    with require_module("playwright.sync_api").sync_playwright() as playwright:
+        page = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"]).new_page()
+        page.set_viewport_size({"width": 390, "height": 844})
+        for name in names:
+            page.goto((site / name).as_uri())
+            if page.evaluate("document.documentElement.scrollWidth") > 390:
+                found.append((name, ["the page itself"]))
+            if cut_off := page.evaluate(CUT_OFF):
+                found.append((name, cut_off))
+    return found
 
 
 @pytest.mark.slow
@@ -47,7 +73,14 @@ def test_the_site_builds_and_needs_no_network(tmp_path: Path) -> None:
     assert (site / "atlas" / "data" / "bytewise.carry-loop-32.js").exists()
     for name in ("kernel", "OwnRoutine", "ray", "parse_board"):
         assert f"{name}</span>" in pages["docs/api.html"]
+    for function in FUNCTIONS:
+        assert f'href="atlas/index.html#routine={function.routine}"' in pages["docs/literature.html"], function
+    assert '<span class="filename">zone.py</span>' in pages["docs/own-routines.html"]
+    assert wide_tables(site, list(pages)) == []
     for name, page in pages.items():
+        assert "BLANKLINE" not in page, name
+        assert ".md</a>" not in page, name
+        assert "<blockquote" not in page, name  # a docstring's example that is not taken for one
         loaded = [found["source"] or found["link"] for found in LOADED.finditer(page)]
         assert loaded, name
         assert not [source for source in loaded if re.match(r"(https?:)?//", source)], name

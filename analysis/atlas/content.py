@@ -15,14 +15,18 @@ from setwise.analysis.code.count import UnclassifiedError, count
 from setwise.analysis.code.decode import Binary, Decoded, decode
 from setwise.analysis.cost.part import part_of
 from setwise.analysis.cost.processors import PROCESSORS, Processor, UnknownCost
-from setwise.analysis.exports.export_request import ExportRequest, files_of
 from setwise.analysis.proof.prover import Prover
 from setwise.analysis.spec.contracts import task_of
 from setwise.codegen.assemble import NotEncodable
+from setwise.codegen.export.sources.javascript import JavaScript
+from setwise.codegen.export.sources.source import body
 from setwise.codegen.ir.lines import recorded
 from setwise.codegen.ir.routine import Parameter, Routine
+from setwise.codegen.ir.values import Value
 from setwise.codegen.kernel import Kernel, widths
+from setwise.codegen.literature import FUNCTIONS
 from setwise.codegen.lower import lower
+from setwise.codegen.machine.code import Line
 from setwise.codegen.targets import TARGETS
 from setwise.codegen.targets.table import Refused
 
@@ -43,7 +47,7 @@ def content(routine: Routine, compiled: Sequence[Compiled] = ()) -> Row:
     return {
         "name": routine.name,
         "description": source.as_dict(),
-        "javascript": _exported(kernels[0], "javascript", proved=_proved(rows[0])),
+        "javascript": body(kernels[0], _Located(source)),
         "kernels": rows,
     }
 
@@ -51,12 +55,13 @@ def content(routine: Routine, compiled: Sequence[Compiled] = ()) -> Row:
 def entry(routine: Routine, shown: Row) -> Row:
     """Return a routine's entry in the index: its interface, and the list of its kernels."""
     contract = routine.contract
-    choice = ("set", "lanes", "convention", "objective")
+    choice = ("set", "lanes", "convention")
     return {
         "name": routine.name,
         "family": routine.family,
         "says": f"{routine.summary[:1].upper()}{routine.summary[1:]}.",
         "source": routine.source,
+        "printed": [f"{each.name} ({each.place})" for each in FUNCTIONS if routine.name in (each.routine, *each.also)],
         "direction": contract.direction,
         "numbering": contract.numbering.name,
         "requires": list(contract.required),
@@ -90,20 +95,17 @@ def _kernels(routine: Routine) -> Iterator[Kernel]:
 def _row(kernel: Kernel, source: SourceLines, prover: Prover | None, compiled: Sequence[Compiled]) -> Row:
     binary = binary_of(kernel)
     decoded = decode(binary.text)
-    ours = kernel.convention.name == "sysv"
-    row: Row = {
+    return {
         "set": kernel.target.name,
         "lanes": kernel.layout.lanes,
         "convention": kernel.convention.name,
-        "objective": "size",
         "variant": kernel.variant or None,
         "counts": count(binary).as_dict(),
         "listing": _listing(kernel, decoded, source),
         "cycles": {on.name: _cycles(binary, decoded, on) for on in PROCESSORS},
         "proof": _proof(kernel, binary, prover),
-        "compilers": [*_shortest(each for each in compiled if _alike(each, kernel))] if ours else None,
+        "compilers": [*_shortest(each for each in compiled if _alike(each, kernel))],
     }
-    return {**row, "header": _exported(kernel, "c", proved=_proved(row)) if ours else None}
 
 
 def _listing(kernel: Kernel, decoded: Sequence[Decoded], source: SourceLines) -> list[Row]:
@@ -120,7 +122,7 @@ def _listing(kernel: Kernel, decoded: Sequence[Decoded], source: SourceLines) ->
             place = {"at": text[:-1]}
             continue
         instruction, made = next(instructions)
-        line = index[made.line] if made.line else None
+        line = index[made.line[:2]] if made.line else None
         rows.append({"text": text, "bytes": instruction.raw.hex(), "line": line, "reads": next(waits), **place})
         place = {}
     return rows
@@ -167,44 +169,36 @@ def _prover() -> Prover | None:
 
 
 def _proof(kernel: Kernel, binary: Binary, prover: Prover | None) -> Row:
-    """Return the outcome of a proof.
-
-    Its status is None without a solver, or if the proof did not succeed in time.
-
-    Raises ValueError if the kernel is refuted.
-    """
-    certificate = None if prover is None else prover.prove(binary, task_of(kernel), _PROOF)
-    if certificate and certificate.status == "refuted":
+    """Return the outcome of a proof; its status is None without a solver. Raises ValueError for a refuted kernel."""
+    status = None if prover is None else prover.prove(binary, task_of(kernel), _PROOF).status
+    if status == "refuted":
         raise ValueError(f"{kernel.name} for {kernel.target.name} is refuted: setwise prove shows the counterexample")
-    if certificate is None or certificate.status == "not proved":
-        return {"status": None, "seconds": None, "digest": binary.sha256}
-    return {"status": certificate.status, "seconds": round(certificate.seconds, 2), "digest": binary.sha256}
+    return {"status": status, "digest": binary.sha256}
 
 
-def _proved(row: Row) -> bool:
-    return bool(row["proof"]["status"] == "proved")
+class _Located(JavaScript):
+    """JavaScript with a comment behind each value: the line of its description, or -1, and the columns on it."""
 
+    def __init__(self, source: SourceLines) -> None:
+        self.places = source.index
+        self.line: Line | None = None
 
-def _exported(kernel: Kernel, form: str, *, proved: bool) -> str | None:
-    """Return the text of an export's only file, or None if the format cannot hold the kernel."""
-    name, isa, lanes = kernel.name, kernel.target.name, kernel.layout.lanes
-    if form == "javascript" and isa != "x86-64":
-        return None
-    fewer_lanes = None if lanes == widths(kernel.routine, kernel.target)[0] else lanes
-    variants = ((name, isa, kernel.variant),) if kernel.variant else ()
-    try:
-        files = files_of(ExportRequest(form, (name,), (isa,), "sysv", proved, fewer_lanes, variants=variants), [kernel])
-    except ValueError:
-        return None
-    (text,) = files.values()
-    return text.decode("ascii")
+    def operation(self, value: Value, operands: Sequence[str]) -> str:
+        self.line = value.line
+        return super().operation(value, operands)
+
+    def declaration(self, name: str, lanes: int, text: str, *, carried: bool = False) -> str:
+        line, self.line = self.line, None
+        place = [self.places.get(line[:2], -1), *line.columns] if line else []
+        return f"{super().declaration(name, lanes, text, carried=carried)} // {place}"
 
 
 def _alike(compiled: Compiled, kernel: Kernel) -> bool:
     """Return whether compiled code does the same as the kernel on as many boards, by a fill and not by tables."""
     boards = kernel.routine.batched and not kernel.routine.contract.elements
     lanes = compiled.lanes == kernel.layout.lanes or not boards
-    return compiled.isa == kernel.target.name and lanes and not compiled.kind.startswith(FOR_SCALE)
+    isa = compiled.isa == kernel.target.name and kernel.convention.name == "sysv"
+    return isa and lanes and not compiled.kind.startswith(FOR_SCALE)
 
 
 def _shortest(compiled: Iterable[Compiled]) -> Iterator[Row]:

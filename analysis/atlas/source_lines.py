@@ -19,16 +19,15 @@ class SourceLines:
     """The file and number of each line. Number 0 marks a line with a file's name, or a blank line between functions."""
 
     @property
-    def index(self) -> dict[Line, int]:
-        """The position of each line."""
-        return {place: at for at, place in enumerate(self.places) if place.number}
+    def index(self) -> dict[tuple[str, int], int]:
+        """The position of each file's line with that number."""
+        return {place[:2]: at for at, place in enumerate(self.places) if place.number}
 
     def as_dict(self) -> dict[str, object]:
-        """Return the lines for JSON: the first file and line number, and the text and number (or None) of all lines."""
-        first = next((place for place in self.places if place.number), Line("", 1))
-        texts = [linecache.getline(*place).rstrip("\n") if place.number else place.file for place in self.places]
+        """Return the lines for JSON: the first file, and the text and number (or None) of each line."""
+        texts = [linecache.getline(*place[:2]).rstrip("\n") if place.number else place.file for place in self.places]
         numbers = [place.number or None for place in self.places]
-        return {"file": _named(first.file), "first": first.number, "lines": texts, "numbers": numbers}
+        return {"file": _named(self.places[0].file) if self.places else "", "lines": texts, "numbers": numbers}
 
 
 def source_of(lines: Iterable[Line]) -> SourceLines:

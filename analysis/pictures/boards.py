@@ -10,47 +10,58 @@ CELL = 13
 BOARD = 8 * CELL
 GAP = 18
 (_LIGHT, _DARK), _RUN, _OLD, _PIECE = svg.SQUARES, svg.RUN, svg.FLOODED, svg.OTHERS
-_LABEL = 104
+_LEFT = 14
+"""The space for the ranks' numbers, left of the first board."""
+_EXPLAINED = (
+    "A jump of n squares is right onto the last of n empty squares",
+    "in a row: a run of n. Runs of 2 are empty & step(empty), and",
+    "two of those make a run of 4. So three cycles do for seven.",
+)
 
 
 def slow_motion(dumb7: TracedFill, doubling: TracedFill) -> str:
-    """Draw the same fill by single steps and by doubled steps, cycle by cycle."""
+    """Draw the same fill by single steps and by doubled steps, cycle by cycle, narrow enough for a phone."""
     marks: list[str] = []
-    y = 0.0
-    for title, below, shown in (
-        ("dumb7", ("one step a cycle,", "seven cycles"), dumb7),
-        ("Kogge-Stone", ("steps of 1, 2, 4,", "three cycles"), doubling),
+    y = 0
+    for title, shown, notes in (
+        ("dumb7: seven cycles of one step", dumb7, (conclusion(dumb7),)),
+        ("Kogge-Stone: cycles of 1, 2 and 4 steps", doubling, _EXPLAINED),
     ):
-        marks.append(svg.text(0, y + 34, title, size=14, bold=True))
-        marks += [svg.text(0, y + 53 + 16 * at, words, colour=svg.MUTED) for at, words in enumerate(below)]
-        marks.append(svg.moved(_LABEL, y, _start(shown)))
-        for at, cycle in enumerate(shown.cycles, 1):
-            marks.append(svg.moved(_LABEL + at * (BOARD + GAP), y, _cycle(shown, cycle)))
-        marks.append(_ending(shown, y) or _explained(y, len(shown.cycles)))
-        y += BOARD + 52
+        marks.append(svg.text(0, y + 14, title, size=16, bold=True))
+        for at, panel in enumerate((_start(shown), *(_cycle(shown, cycle) for cycle in shown.cycles))):
+            row, column = divmod(at, 4)
+            marks.append(svg.moved(_LEFT + column * (BOARD + GAP), y + 28 + row * (BOARD + 30), panel))
+        y += (row + 1) * (BOARD + 30) + 38
+        marks += [svg.text(0, y + 18 * at, words, size=14, colour=svg.MUTED) for at, words in enumerate(notes)]
+        y += 18 * len(notes) + 16
     drawing = svg.explained(
-        Drawing(_LABEL + (len(dumb7.cycles) + 1) * (BOARD + GAP) - GAP, y, tuple(marks)),
+        Drawing(_LEFT + 4 * (BOARD + GAP) - GAP, y, tuple(marks)),
         (svg.circle(7, -4, 4.4, svg.INK), "sliders"),
         (svg.circle(7, -4, 4.4, _OLD, edge=svg.BLUE), "flooded before"),
         (svg.circle(7, -4, 4.4, svg.BLUE), "new in this cycle"),
-        (_cross(7, -4), "not let through"),
-        (svg.rectangle(1, -10, 12, 12, _RUN), "runs of empty squares, as long as the step"),
+    )
+    drawing = svg.explained(
+        drawing,
         (svg.rectangle(1, -10, 12, 12, _PIECE), "other pieces"),
-        left=_LABEL,
+        (_cross(7, -4), "not let through"),
+        (svg.rectangle(1, -10, 12, 12, _RUN), "runs of empty squares"),
     )
     same = "the same squares" if dumb7.flood == doubling.flood else "different squares"
     return svg.picture(
-        "A fill in slow motion: rooks and a queen flood southward",
-        f"Seven single steps and three doubled ones reach {same}. The position is that of the literature (Dumb7Fill).",
+        "Sliders flood southward, in slow motion",
+        f"Seven single steps and three doubled ones reach {same}.",
         drawing,
-        f"{len(dumb7.cycles)} boards of dumb7 and {len(doubling.cycles)} of Kogge-Stone, from the same sliders.",
+        f"{len(dumb7.cycles)} boards of dumb7 and {len(doubling.cycles)} of Kogge-Stone, from the same sliders, "
+        "in the position of the literature (Dumb7Fill).",
     )
 
 
 def _start(shown: TracedFill) -> list[str]:
     marks = _squares(shown, 0)
     marks += [_disc(square, svg.INK) for square in _ones(shown.sliders)]
-    return [*marks, svg.text(BOARD / 2, BOARD + 18, "sliders", anchor="middle", colour=svg.MUTED)]
+    places = ((-10, CELL, "8"), (-10, BOARD - 2, "1"), (2, BOARD + 16, "a"), (BOARD - 10, BOARD + 16, "h"))
+    marks += [svg.text(x, y, words, colour=svg.MUTED) for x, y, words in places]
+    return [*marks, svg.text(BOARD / 2, BOARD + 17, "sliders", size=14, anchor="middle", colour=svg.MUTED)]
 
 
 def _cycle(shown: TracedFill, cycle: Cycle) -> list[str]:
@@ -62,37 +73,9 @@ def _cycle(shown: TracedFill, cycle: Cycle) -> list[str]:
     stopped = cycle.arrives & ~cycle.kept & ~cycle.flood
     marks += [_cross(*_middle(square)) for square in _ones(stopped)]
     steps = "1 step" if cycle.steps == 1 else f"{cycle.steps} steps"
-    title = f"cycle {cycle.number}" if shown.family == "dumb7" else f"cycle {cycle.number}: {steps}"
-    marks.append(svg.text(BOARD / 2, BOARD + 18, title, anchor="middle", colour=svg.INK if new else svg.FAINT))
+    title = f"cycle {cycle.number}" if shown.family == "dumb7" else steps
+    marks.append(svg.text(BOARD / 2, BOARD + 17, title, 14, svg.INK if new else svg.FAINT, anchor="middle"))
     return marks
-
-
-def _ending(shown: TracedFill, y: float) -> str:
-    """Mark the cycles that change nothing, below their boards."""
-    cycles = len(shown.cycles)
-    if shown.dry is None or shown.family != "dumb7":
-        return ""
-    left = _LABEL + shown.dry * (BOARD + GAP)
-    right = _LABEL + cycles * (BOARD + GAP) + BOARD
-    words = conclusion(shown)
-    return "\n".join(
-        (
-            svg.line([(left, y + BOARD + 25), (right, y + BOARD + 25)], colour=svg.FAINT),
-            svg.text(right, y + BOARD + 40, words, size=11, colour=svg.MUTED, anchor="end"),
-        )
-    )
-
-
-def _explained(y: float, cycles: int) -> str:
-    """Explain why long steps are correct, beside the cycles that take them."""
-    x = _LABEL + (cycles + 1) * (BOARD + GAP) + 8
-    lines = (
-        "The flood may jump n squares at once only onto the last",
-        "of n empty squares in a row: a run of n. The runs of 2 are",
-        "empty & step(empty), and doubling those gives the runs of 4.",
-        "So cycles of 1, 2 and 4 squares go as far as seven of one.",
-    )
-    return "\n".join(svg.text(x, y + 30 + 18 * at, words, colour=svg.MUTED) for at, words in enumerate(lines))
 
 
 def _squares(shown: TracedFill, run: int) -> list[str]:

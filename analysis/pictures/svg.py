@@ -171,10 +171,10 @@ def explained(drawing: Drawing, *entries: tuple[str, str], left: float = 0) -> D
     legend: list[str] = []
     x = 0.0
     for mark, title in entries:
-        legend += [moved(x, 12, [mark]), text(x + 20, 12, title, colour=MUTED)]
-        x += 20 + width_of(title, 12) + 18
+        legend += [moved(x, 12, [mark]), text(x + 20, 13, title, size=14, colour=MUTED)]
+        x += 20 + width_of(title, 14) + 18
     marks = (*drawing.marks, moved(left, drawing.height, legend))
-    return Drawing(max(drawing.width, left + x - 18), drawing.height + 16, marks)
+    return Drawing(max(drawing.width, left + x - 18), drawing.height + 22, marks)
 
 
 def _edge(colour: str | None, thick: float, dashed: bool = False) -> str:

@@ -1,8 +1,9 @@
-"""Source lines of values: while a description is traced, record the line that creates each value."""
+"""Source lines of values: while a description is traced, record the line and the expression that create each."""
 
 import dataclasses
 import sys
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from types import FrameType
 
@@ -55,11 +56,12 @@ def _recorded(describe: Description) -> Description:
 
 
 def _line_of(frame: FrameType) -> Line | None:
-    """Return the innermost source line of a description: in a fill, in codegen.ir.description or in a user's file."""
+    """Return the innermost source expression of a description: in a fill, codegen.ir.description or a user's file."""
     at = frame.f_back
     while at is not None and at.f_code is not RecordedFile.__call__.__code__:
         file = at.f_code.co_filename
         if file.startswith(_DESCRIBED_IN) or not (file.startswith(_PASSED_BY) or Path(file).parent == _LIBRARY):
-            return Line(file, at.f_lineno)
+            first, last, start, end = next(islice(at.f_code.co_positions(), at.f_lasti // 2, None))
+            return Line(file, at.f_lineno, (start or 0, end or 0) if first == last else (0, 0))
         at = at.f_back
     return None

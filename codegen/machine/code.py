@@ -90,10 +90,11 @@ Operand = Register | Memory | int | Label
 
 
 class Line(NamedTuple):
-    """A source line of a description."""
+    """A source line of a description, and the columns of an expression on it, 0 and 0 if unknown."""
 
     file: str
     number: int
+    columns: tuple[int, int] = (0, 0)
 
 
 @dataclass(frozen=True, slots=True)

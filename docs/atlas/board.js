@@ -3,7 +3,7 @@
 
 const Board = (() => {
   const { make, draw } = Dom
-  const FIGURES = { rooks: "R", bishops: "B", queens: "Q", knights: "N", kings: "K", pawns: "P", sliders: "S" }
+  const FIGURES = { rooks: "R", bishops: "B", queens: "Q", knights: "N", kings: "K", pawns: "P", sliders: "S", square: "S" }
 
   /**
    * A word as a board. Those of its squares that `before` lacks stand out.
@@ -29,11 +29,46 @@ const Board = (() => {
   /** @param {number[]} squares */
   const said = squares => squares.length ? squares.map(Squares.name).join(" ") : "no square"
 
-  /** The letter by which an argument's squares are marked. @param {Parameter} parameter */
+  /** The letter by which an argument's squares are marked; none for occupied and empty squares. @param {Parameter} parameter */
   function figure(parameter) {
+    if (["occupied", "empty"].includes(parameter.kind)) return ""
     const [side, piece] = parameter.name.split("_")
     const letter = FIGURES[/** @type {keyof FIGURES} */ (piece ?? side)] ?? parameter.name[0]
     return side === "black" ? letter.toLowerCase() : letter
+  }
+
+  /** The letters of a square: a rook and bishop is a queen. @param {Parameter[]} here */
+  const figures = here => [...new Set(here.map(figure).sort().join("").replace("BR", "Q").replace("br", "q"))].join("")
+
+  /**
+   * What the letters and colours of the board mean.
+   * @param {Routine} routine
+   */
+  function legend(routine) {
+    const parameters = Squares.given(routine).filter(each => Squares.isBoard(each) || each.kind === "square")
+    const letters = parameters.filter(figure)
+    const both = letters.some(each => /rooks$/.test(each.name)) && letters.some(each => /bishops$/.test(each.name))
+    /** @param {string} kind @param {string} says @param {string} [letter] */
+    const entry = (kind, says, letter = "") => make("span", {}, make("i", { class: kind, "aria-hidden": "true" }, letter), says)
+    return make("p", { class: "atlas-legend" },
+      letters.map(each => entry("piece", each.name.replace("_", " "), figure(each))),
+      both ? entry("piece", "queens: in both", "Q") : null,
+      letters.length < parameters.length ? entry("blocked", letters.length ? "other occupied squares" : "occupied squares") : null,
+      entry("on", "this step's board"), entry("new", "new in this step"))
+  }
+
+  /**
+   * Colours the squares of a step on the board; those that its operands lack stand out.
+   * @param {HTMLElement} editor
+   * @param {number[]} squares
+   * @param {number[]} old
+   */
+  function colour(editor, squares, old) {
+    for (const button of editor.querySelectorAll("button")) {
+      const square = Number(button.dataset.square)
+      button.classList.toggle("on", squares.includes(square) && old.includes(square))
+      button.classList.toggle("new", squares.includes(square) && !old.includes(square))
+    }
   }
 
   /**
@@ -72,19 +107,21 @@ const Board = (() => {
     let focused = 0
     const buttons = Array.from({ length: 64 }, (_, square) => {
       const bit = 1n << BigInt(order[square])
-      const here = parameters.filter((each, number) => Squares.isBoard(each) && words[number] & bit)
+      const here = parameters.filter((each, number) => each.kind === "square" ? words[number] === BigInt(order[square]) : Squares.isBoard(each) && words[number] & bit)
       const blocked = parameters.some((each, number) => each.kind === "occupied" && words[number] & bit || each.kind === "empty" && !(words[number] & bit))
-      const marks = here.filter(each => !["occupied", "empty", "word"].includes(each.kind))
+      const letters = figures(here)
       const limit = parameters[at]?.below || 0
       return make("button", {
         type: "button", tabindex: square ? -1 : 0, "data-square": square, disabled: limit > 0 && bit >= BigInt(limit),
-        class: `${(square + (square >> 3)) % 2 ? "light" : "dark"}${blocked ? " blocked" : ""}`,
+        class: `${(square + (square >> 3)) % 2 ? "light" : "dark"}${letters ? " piece" : blocked ? " blocked" : ""}`,
         "aria-pressed": String((words[at] & bit) !== 0n),
         "aria-label": `${Squares.name(square)}: ${here.map(each => each.name).join(", ") || "none"}`,
         click: () => change(clicked(routine, words, at, bit)),
-      }, marks.map(figure).join(""))
+      }, letters)
     })
-    const rows = Array.from({ length: 8 }, (_, row) => buttons.slice(8 * (7 - row), 8 * (8 - row)))
+    /** @param {string | number} text */
+    const coordinate = text => make("span", { "aria-hidden": "true" }, text)
+    const rows = Array.from({ length: 8 }, (_, row) => [coordinate(8 - row), ...buttons.slice(8 * (7 - row), 8 * (8 - row))])
     /** @param {number} square */
     const focus = square => {
       buttons[focused].tabIndex = -1
@@ -101,8 +138,8 @@ const Board = (() => {
         const to = focused + step
         if (to >= 0 && to < 64 && (Math.abs(step) === 8 || to >> 3 === focused >> 3)) buttons[to].focus()
       },
-    }, rows)
+    }, rows, ["", ..."abcdefgh"].map(coordinate))
   }
 
-  return { picture, editor, said }
+  return { picture, editor, legend, colour, said }
 })()

@@ -14,12 +14,12 @@ const Choose = (() => {
     const groups = families.map(family => make("section", { "aria-label": family },
       make("h3", {}, family),
       make("ul", {}, index.routines.filter(each => each.family === family).map(each =>
-        make("li", { "data-words": `${each.name} ${each.says} ${each.source}`.toLowerCase() },
+        make("li", { "data-words": [each.name, each.says, each.source, ...each.printed].join(" ").toLowerCase() },
           make("a", { href: Links.to(each, {}), "data-routine": each.name, title: each.says },
             each.name.startsWith(`${family}.`) ? each.name.slice(family.length + 1) : each.name))))))
     const found = () => groups.flatMap(group => [...group.querySelectorAll("li")]).filter(each => !each.hidden)
     const search = make("input", {
-      type: "search", placeholder: "kogge south, union, …", "aria-label": "Search routines", autocomplete: "off", spellcheck: "false",
+      type: "search", placeholder: "soutOccl, kogge south, union, …", "aria-label": "Search routines", autocomplete: "off", spellcheck: "false",
       input: () => {
         const words = search.value.toLowerCase().split(/\s+/).filter(Boolean)
         for (const group of groups) {
@@ -60,8 +60,8 @@ const Choose = (() => {
     if (inner.top < outer.top || inner.bottom > outer.bottom) names.scrollTop += inner.top - outer.top - outer.height / 3
   }
 
-  const KEYS = /** @type {const} */ (["set", "lanes", "convention", "objective"])
-  const TITLES = { set: "instruction set", lanes: "boards or directions in a register", convention: "convention", objective: "the best by" }
+  const KEYS = /** @type {const} */ (["set", "lanes", "convention"])
+  const TITLES = { set: "instruction set", lanes: "boards or directions in a register", convention: "convention" }
 
   /**
    * Rows of choices: each offers what there is for the choices before it.

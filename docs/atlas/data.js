@@ -3,8 +3,8 @@
 
 /**
  * @typedef {{ name: string, kind: string, below: number }} Parameter
- * @typedef {{ set: string, lanes: number, convention: string, objective: string }} Choice
- * @typedef {{ name: string, family: string, says: string, source: string, direction: string, numbering: string,
+ * @typedef {{ set: string, lanes: number, convention: string }} Choice
+ * @typedef {{ name: string, family: string, says: string, source: string, printed: string[], direction: string, numbering: string,
  *   parameters: Parameter[], elements: Parameter[], results: string[], requires: string[], kernels: Choice[] }} Routine
  * @typedef {{ processors: string[], routines: Routine[] }} Index
  * @typedef {{ text: string, bytes: string, line: number | null, reads: number[], at?: string }} Instruction
@@ -12,8 +12,8 @@
  * @typedef {{ compiler: string, options: string, counts: Record<string, number>, listing: string[] }} Compiled
  * @typedef {Choice & { variant: string | null, counts: Record<string, number>, listing: Instruction[],
  *   cycles: Record<string, Cycles | null>, proof: { status: string | null, digest: string },
- *   compilers: Compiled[] | null, header: string | null }} Kernel
- * @typedef {{ name: string, description: { file: string, lines: string[], numbers: (number | null)[] }, javascript: string | null,
+ *   compilers: Compiled[] }} Kernel
+ * @typedef {{ name: string, description: { file: string, lines: string[], numbers: (number | null)[] }, javascript: string[],
  *   kernels: Kernel[] }} Content
  */
 

@@ -15,13 +15,13 @@ const Facts = (() => {
     ...(counts.bytes ? [`${counts.bytes} bytes`] : []),
   ].join(" · ")
 
-  /** Latency and what the next call waits, in words. @param {Cycles | null | undefined} cycles */
+  /** Latency and reciprocal throughput, in words. @param {Cycles | null | undefined} cycles */
   const figures = cycles => cycles ? [cycles.latency, cycles.throughput].map(each => each === null ? "–" : Math.round(each * 10) / 10).join(" / ") : "–"
 
   /** What the figures of cycles are: bounds of all these kernels. @param {Kernel[]} kernels */
   const bound = kernels => {
     const part = kernels.flatMap(each => Object.values(each.cycles))[0]?.part ?? "call"
-    return `at least so many cycles ${PARTS[part]}: latency / to the next`
+    return `lower bound in cycles ${PARTS[part]}: latency / reciprocal throughput`
   }
 
   /**
@@ -49,14 +49,14 @@ const Facts = (() => {
   }
 
   /**
-   * Every kernel of a routine in the chosen convention and objective; the first column chooses one.
+   * Every kernel of a routine in the chosen convention; the first column chooses one.
    * @param {Content} content
    * @param {Index} index
    * @param {State} state
    * @param {(choice: Choice) => string} link
    */
   function table(content, index, state, link) {
-    const rows = content.kernels.filter(each => each.convention === state.convention && each.objective === state.objective)
+    const rows = content.kernels.filter(each => each.convention === state.convention)
     const classes = [...new Set(rows.flatMap(each => Object.keys(each.counts).filter(name => each.counts[name] && name !== "instructions")))]
     const known = index.processors.filter(name => rows.some(each => each.cycles[name]))
     const best = Math.min(...rows.map(each => each.counts.instructions))

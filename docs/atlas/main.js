@@ -16,7 +16,7 @@ const Atlas = (() => {
     const columns = make("div", { class: "atlas-columns" })
     const more = make("div", {})
     const place = make("div", {})
-    page.replaceChildren(drawer, make("div", { class: "atlas-main" }, wrong, heading, chooser, facts, columns, place, more))
+    page.replaceChildren(drawer, make("div", { class: "atlas-main" }, wrong, heading, place, chooser, facts, columns, more))
 
     const wide = window.matchMedia("(min-width: 60em)")
     const fold = () => { drawer.open = wide.matches }
@@ -52,22 +52,23 @@ const Atlas = (() => {
       shown = state
       wrong.replaceChildren(...lines.map(line => make("p", {}, line)))
       const kernel = /** @type {Kernel} */ (content.kernels.find(each =>
-        each.set === state.set && each.lanes === state.lanes && each.convention === state.convention && each.objective === state.objective))
+        each.set === state.set && each.lanes === state.lanes && each.convention === state.convention))
       const path = new Set(kernel.cycles[state.processor]?.path ?? [])
       Choose.mark(nav, index, state)
-      heading.replaceChildren(make("h2", {}, routine.name), make("p", { class: "atlas-says" }, routine.says, " ", make("cite", {}, routine.source)))
-      Dom.keepingFocus(chooser, () => chooser.replaceChildren(...Choose.kernel(routine, state, go), Save.buttons(routine, kernel, content)))
+      heading.replaceChildren(make("h2", {}, routine.name), make("p", { class: "atlas-says" }, routine.says, " ",
+        make("cite", {}, routine.printed.length ? make("a", { href: "../literature.html" }, `Printed as ${routine.printed.join("; ")}.`) : routine.source)))
+      Dom.keepingFocus(chooser, () => chooser.replaceChildren(...Choose.kernel(routine, state, go), Save.line(routine, kernel)))
       Dom.keepingFocus(facts, () => facts.replaceChildren(...Facts.kernel(kernel, index, state, processor => go({ processor })).filter(each => each !== null)))
       columns.replaceChildren(Code.description(content, kernel), Code.listing(kernel, path),
-        ...(kernel.compilers?.length ? [Code.compilers(kernel.compilers)] : []))
+        ...(kernel.compilers.length ? [Code.compilers(kernel.compilers)] : []))
       more.replaceChildren(
-        make("h3", {}, "All its kernels ", make("small", {}, `convention ${state.convention}, best by ${state.objective}; cycles at least: latency / to the next`)),
+        make("h3", {}, "All its kernels ", make("small", {}, `convention ${state.convention}`)),
         Facts.table(content, index, state, choice => Links.write({ ...state, ...choice })),
         make("h3", {}, "Dependencies ", make("small", {}, "each instruction below those whose results it reads")),
         Graph.picture(kernel, path))
       if (other) {
-        slow = content.javascript === null ? null : Slow.section(routine, content.javascript, follow)
-        place.replaceChildren(slow ? slow.element : make("p", { class: "atlas-says" }, "JavaScript cannot say this routine, so there is no slow motion of it here."))
+        slow = Slow.section(routine, content, follow)
+        place.replaceChildren(slow.element)
         if (!first && !wide.matches) drawer.open = false
       }
       slow?.show(state)

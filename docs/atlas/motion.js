@@ -3,8 +3,6 @@
 
 const Slow = (() => {
   const { make, choices, keepingFocus } = Dom
-  const KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
-  const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
   const PACE = 350
 
   /**
@@ -13,16 +11,16 @@ const Slow = (() => {
    * @param {bigint[]} [words] what the others are
    * @param {string} [fen]
    */
-  const position = (routine, words, fen = KIWIPETE) => Squares.ofPosition(routine, fen).map((word, at) =>
+  const position = (routine, words, fen = Squares.POSITIONS.literature) => Squares.ofPosition(routine, fen).map((word, at) =>
     word ?? words?.[at] ?? (Squares.given(routine)[at].kind === "square" ? 28n : Squares.isBoard(Squares.given(routine)[at]) ? 0x0f0e0c08n : 0n))
 
   /**
    * The section, with what shows another state in it and what ends its clock.
    * @param {Routine} routine
-   * @param {string} module
+   * @param {Content} content
    * @param {(changes: Partial<State>) => void} change
    */
-  function section(routine, module, change) {
+  function section(routine, content, change) {
     const parameters = Squares.given(routine)
     const order = Squares.numbers(routine.numbering)
     let chosen = Math.max(0, parameters.findIndex(Squares.isBoard))
@@ -34,26 +32,27 @@ const Slow = (() => {
     let motion
     let clock = 0
 
+    const stage = make("div", { class: "atlas-board" })
     const setup = make("div", { class: "atlas-setup" })
     const film = make("div", { class: "atlas-film", "aria-hidden": "true" })
     const now = make("div", { class: "atlas-now" })
     const told = make("p", { class: "atlas-told", "aria-live": "polite" })
     const results = make("div", { class: "atlas-results" })
-    const code = make("ol", { class: "atlas-module", tabindex: 0, "aria-label": "The routine in JavaScript" })
     const slider = make("input", { type: "range", min: 0, "aria-label": "Step", input: () => step(Number(slider.value)) })
     const play = make("button", { type: "button", class: "atlas-button", click: () => clock ? stop() : start() }, "Play")
     const back = make("button", { type: "button", class: "atlas-button", "aria-label": "Step back", click: () => step(at() - 1) }, "◂")
     const on = make("button", { type: "button", class: "atlas-button", "aria-label": "Step on", click: () => step(at() + 1) }, "▸")
 
-    const at = () => Math.min(shown.step ?? motion.steps.length - 1, motion.steps.length - 1)
+    const last = () => motion.steps.length
+    const at = () => Math.min(shown.step ?? 0, last())
     /** @param {number} to */
-    const step = to => change({ boards: words, step: Math.max(0, Math.min(motion.steps.length - 1, to)) })
+    const step = to => change({ boards: words, step: Math.max(0, Math.min(last(), to)) })
 
     function start() {
-      if (at() === motion.steps.length - 1) step(0)
+      if (at() === last()) step(0)
       play.textContent = "Pause"
       told.setAttribute("aria-live", "off") // a board each third of a second is more than can be said
-      clock = window.setInterval(() => at() < motion.steps.length - 1 ? step(at() + 1) : stop(), PACE)
+      clock = window.setInterval(() => at() < last() ? step(at() + 1) : stop(), PACE)
     }
 
     function stop() {
@@ -66,30 +65,27 @@ const Slow = (() => {
     function drawSetup() {
       const names = parameters.flatMap((each, number) => Squares.isBoard(each) ? [String(number)] : [])
       const error = make("p", { class: "atlas-wrong", role: "alert" })
-      const fen = make("input", { type: "text", id: "atlas-fen", placeholder: START, spellcheck: "false", autocomplete: "off" })
+      const fen = make("input", { type: "text", id: "atlas-fen", placeholder: Squares.POSITIONS.start, spellcheck: "false", autocomplete: "off" })
       /** @param {string} text */
       const take = text => {
         try {
-          change({ boards: position(routine, words, text), step: null })
+          change({ boards: position(routine, words, text) })
         } catch (wrong) {
           error.textContent = /** @type {Error} */ (wrong).message
         }
       }
+      stage.replaceChildren(...(names.length ? [Board.editor(routine, words, chosen, boards => change({ boards })), Board.legend(routine)] : []))
       keepingFocus(setup, () => setup.replaceChildren(
-        ...(names.length ? [
-          choices("click to set", names, String(chosen), value => {
-            chosen = Number(value)
-            drawSetup()
-          }, number => parameters[Number(number)].name),
-          Board.editor(routine, words, chosen, boards => change({ boards, step: null })),
-        ] : []),
+        names.length ? choices("a click on the board changes", names, String(chosen), value => {
+          chosen = Number(value)
+          drawSetup()
+          drawStep()
+        }, number => parameters[Number(number)].name) : "",
         make("div", { class: "atlas-numbers" }, parameters.map((each, number) => Squares.isBoard(each) ? null : numberInput(each, number))),
+        make("p", { class: "atlas-presets" }, Object.entries(Squares.POSITIONS).map(([name, text]) =>
+          make("button", { type: "button", click: () => take(text) }, name))),
         make("form", { submit: (/** @type {Event} */ event) => (event.preventDefault(), take(fen.value)) },
-          make("label", { for: "atlas-fen" }, "FEN"), fen, make("button", { type: "submit", class: "atlas-button" }, "Set up")),
-        make("p", { class: "atlas-presets" },
-          make("button", { type: "button", click: () => take(START) }, "start"),
-          make("button", { type: "button", click: () => take(KIWIPETE) }, "Kiwipete"),
-          make("button", { type: "button", click: () => take("8/8/8/8/8/8/8/8") }, "empty")), error))
+          make("label", { for: "atlas-fen" }, "FEN"), fen, make("button", { type: "submit", class: "atlas-button" }, "Set up")), error))
     }
 
     /** @param {Parameter} parameter @param {number} number */
@@ -98,7 +94,7 @@ const Slow = (() => {
       /** @param {string} text */
       const take = text => {
         if (!/^\d{1,19}$/.test(text) || parameter.below && BigInt(text) >= BigInt(parameter.below)) return
-        change({ boards: words.map((word, each) => each === number ? BigInt(text) : word), step: null })
+        change({ boards: words.map((word, each) => each === number ? BigInt(text) : word) })
       }
       const value = String(words[number])
       const squares = Array.from({ length: 64 }, (_, square) => [String(order[square]), Squares.name(square)])
@@ -112,24 +108,23 @@ const Slow = (() => {
 
     /** What a call makes, for boards that are not those shown before. */
     function run() {
+      let failed = ""
       try {
-        motion = Run.motion(module, routine, words)
+        motion = Run.motion(content, routine, words)
       } catch (error) {
-        motion = { lines: [], steps: [], results: [] }
-        told.textContent = /** @type {Error} */ (error).message
+        motion = { steps: [], results: [] }
+        failed = /** @type {Error} */ (error).message
       }
-      const known = new Map(parameters.map((each, number) => [each.name, words[number]]))
-      slider.max = String(Math.max(0, motion.steps.length - 1))
-      film.replaceChildren(...motion.steps.slice(0, 400).map((each, number) => {
-        const before = known.get(each.name) ?? each.from.reduce((all, [, word]) => all | word, 0n)
-        known.set(each.name, each.value)
-        return make("span", { title: `${each.name} = ${each.says}`, "data-step": number, click: () => step(number) },
-          Board.picture(each.value, order, each.name, before))
-      }))
-      results.replaceChildren(...motion.results.map((word, number) => figure(routine.results[number], word)))
-      code.replaceChildren(...motion.lines.map(line => make("li", {}, make("code", {}, line))))
+      slider.max = String(last())
+      film.replaceChildren(...motion.steps.slice(0, 400).map((each, number) =>
+        make("span", { title: `${each.label} = ${each.says}`, "data-step": number + 1, click: () => step(number + 1) },
+          Board.picture(each.value, order, each.label, before(each)))))
+      results.replaceChildren(failed, ...motion.results.map((word, number) => figure(routine.results[number], word)))
       drawSetup()
     }
+
+    /** The squares of all operands of a step. @param {Step} step */
+    const before = step => step.from.reduce((all, [, word]) => all | word, 0n)
 
     /** @param {string} name @param {bigint} word @param {bigint} [before] */
     const figure = (name, word, before) => make("figure", {},
@@ -137,44 +132,43 @@ const Slow = (() => {
       make("figcaption", {}, make("b", {}, name), make("code", {}, Squares.hex(word))))
 
     function drawStep() {
-      const each = motion.steps[at()]
       slider.value = String(at())
       back.disabled = at() <= 0
-      on.disabled = at() >= motion.steps.length - 1
+      on.disabled = at() >= last()
       film.querySelector(".current")?.classList.remove("current")
-      code.querySelector(".current")?.classList.remove("current")
-      if (!each) return void now.replaceChildren()
-      const thumb = film.children[at()]
-      thumb?.classList.add("current")
-      const line = code.children[each.line]
-      line.classList.add("current")
-      code.scrollTop = /** @type {HTMLElement} */ (line).offsetTop - code.offsetTop - code.clientHeight / 2
-      const squares = Squares.on(each.value, order)
-      told.replaceChildren(`Step ${at() + 1} of ${motion.steps.length}: `, make("code", {}, `${each.name} = ${each.says}`),
-        make("span", { class: "atlas-hidden" }, `: ${Board.said(squares)}`))
-      const before = each.from.reduce((all, [, word]) => all | word, 0n)
+      const each = motion.steps[at() - 1]
+      const squares = each ? Squares.on(each.value, order) : []
+      Board.colour(stage, squares, each ? Squares.on(before(each), order) : [])
+      const place = make("b", {}, `Step ${at()} of ${last()}: `)
+      if (!each) {
+        told.replaceChildren(place, "the arguments.")
+        return void now.replaceChildren(...parameters.map((parameter, number) => Squares.isBoard(parameter) ? figure(parameter.name, words[number]) : ""))
+      }
+      film.children[at() - 1]?.classList.add("current")
+      const { line, start, end, label, says } = each
+      told.replaceChildren(place, make("code", {}, line.slice(0, start).trimStart(), make("mark", {}, line.slice(start, end)), line.slice(end)), make("br"),
+        make("small", {}, `${label} = ${says}`), make("span", { class: "atlas-hidden" }, `: ${Board.said(squares)}`))
       now.replaceChildren(...each.from.map(([name, word]) => figure(name, word)),
-        make("span", { class: "atlas-arrow", "aria-hidden": "true" }, "→"), figure(each.name, each.value, before))
+        make("span", { class: "atlas-arrow", "aria-hidden": "true" }, "→"), figure(label, each.value, before(each)))
     }
 
     const element = make("section", {
-      class: "atlas-motion", "aria-labelledby": "atlas-slow",
+      class: "atlas-motion", "aria-label": "Slow motion",
       keydown: (/** @type {KeyboardEvent} */ event) => {
         const target = /** @type {HTMLElement} */ (event.target)
-        if (target.matches("input, select, [role=group] *, .atlas-module")) return
+        if (target.matches("input, select, [role=group] *")) return
         const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key]
         if (!by) return
         event.preventDefault()
         step(at() + by)
       },
     },
-      make("h3", { id: "atlas-slow" }, "Slow motion ", make("small", {}, "run in this page")),
-      make("p", { class: "atlas-says" }, "What plays are the operations of the shortest kernel for x86-64, on 64-bit words, whichever kernel is chosen above: the others give the same squares by other instructions."),
-      make("div", { class: "atlas-stage" }, setup,
-        make("div", { class: "atlas-run" },
-          make("div", { class: "atlas-player" }, back, play, on, slider), told, now, film,
-          make("h4", {}, "What the call gives"), results,
-          make("details", {}, make("summary", {}, "The routine in JavaScript"), code))))
+      stage,
+      make("div", { class: "atlas-run" },
+        make("div", { class: "atlas-player" }, back, play, on, slider), told, now, film,
+        make("h3", {}, "Result"), results),
+      setup,
+      make("p", { class: "atlas-note" }, make("small", {}, "The steps are the operations of the shortest kernel for x86-64. Other kernels give the same squares.")))
 
     return {
       element,
@@ -185,9 +179,9 @@ const Slow = (() => {
         const other = !motion || boards.some((word, number) => word !== words[number])
         shown = state
         words = boards
-        const square = setup.contains(document.activeElement) ? /** @type {HTMLElement} */ (document.activeElement).dataset.square : undefined
+        const square = stage.contains(document.activeElement) ? /** @type {HTMLElement} */ (document.activeElement).dataset.square : undefined
         if (other) run()
-        if (square) /** @type {HTMLElement | null} */ (setup.querySelector(`[data-square="${Number(square)}"]`))?.focus()
+        if (square) /** @type {HTMLElement | null} */ (stage.querySelector(`[data-square="${Number(square)}"]`))?.focus()
         drawStep()
       },
     }

@@ -2,80 +2,77 @@
 // Slow motion's engine: the routine itself, exported to JavaScript, runs with a note after each assignment.
 
 /**
- * @typedef {{ line: number, name: string, says: string, value: bigint, from: [string, bigint][] }} Step
- * @typedef {{ lines: string[], steps: Step[], results: bigint[] }} Motion
+ * @typedef {{ line: string, start: number, end: number, label: string, says: string, value: bigint, from: [string, bigint][] }} Step
+ * @typedef {{ steps: Step[], results: bigint[] }} Motion
  */
 
 const Run = (() => {
-  const ASSIGNED = /^\s*(?:(?:const|let) )?(\w+(?:\[[^\]]+\])?) = (.*)$/
+  const ASSIGNED = /^\s*(?:(?:const|let) )?(\w+(?:\[[^\]]+\])?) = (.*);(?: \/\/ (.*))?$/
   const MOST = 20000
 
-  /** The function of an exported module, without what surrounds it. @param {string} module */
-  function body(module) {
-    const lines = module.split("\n")
-    const first = lines.findIndex(line => line.startsWith("export function "))
-    return lines.slice(first, lines.indexOf("}", first) + 1)
-  }
+  /** The names in an expression. @param {string} says */
+  const words = says => says.match(/[a-z_]\w*/gi) ?? []
 
   /** An expression as one reads it, without what BigInts need. @param {string} text */
   const readable = text => text
-    .replace(/;$/, "")
     .replace(/^BigInt\.asUintN\(64, (.*)\)$/, "$1")
-    .replace(/\b(0x[0-9a-f]+|\d+)n\b/g, "$1")
+    .replace(/\b(0x[0-9a-f]+|\d+)n\b/gi, "$1")
+    .replace(/\bt\d+\[/g, "table[")
 
   /**
-   * The statements that assign, and the function with a note after each: `note(number of the statement, value)`.
-   * @param {string[]} lines
+   * The statements that assign, each with the expression of the description that it computes. It has that expression's name,
+   * unless it is only a part: all its readers compute the same expression.
+   * @param {Content} content
+   * @param {string} result the name of what is returned
    */
-  function noting(lines) {
-    /** @type {{ line: number, name: string, says: string }[]} */
-    const statements = []
-    let open = false
-    const code = lines.map((line, at) => {
-      const found = open ? null : ASSIGNED.exec(line)
-      if (found) statements.push({ line: at, name: found[1], says: found[2] })
-      else if (open) statements[statements.length - 1].says += ` ${line.trim()}`
-      open ||= found !== null
-      if (!open || !line.endsWith(";")) return line
-      open = false
-      return `${line} note(${statements.length - 1}, ${statements[statements.length - 1].name});`
+  function statements({ javascript, description }, result) {
+    const found = javascript.map(text => ASSIGNED.exec(text))
+    return found.map(each => {
+      if (!each) return null
+      const [, variable, says, place = "[]"] = each
+      const [at, from, to] = /** @type {number[]} */ (JSON.parse(place))
+      const line = description.lines[at] ?? ""
+      const [start, end] = to ? [from, to] : [line.search(/\S|$/), line.length]
+      const readers = found.filter(other => other && words(other[2]).includes(variable))
+      const part = readers.length > 0 && readers.every(other => other?.[3] === place)
+      const target = /^(\w+) \S+= /.exec(line.slice(start, end)) ?? (end === line.length ? /(\w+) = $/.exec(line.slice(0, start)) : null)
+      const returned = javascript.some(text => text.trim() === `return ${variable};`)
+      return { variable, says, line, start, end, name: part ? undefined : returned ? result : target?.[1] }
     })
-    return { statements, code: code.join("\n").replace(/^export /, "") }
   }
 
   /**
    * What each assignment of a call makes, and what the call gives.
-   * @param {string} module
+   * @param {Content} content
    * @param {Routine} routine
    * @param {bigint[]} given
    * @returns {Motion}
    */
-  function motion(module, routine, given) {
-    const lines = body(module)
-    const { statements, code } = noting(lines)
-    /** @type {Map<string, bigint>} */
-    const known = new Map(Squares.given(routine).map((each, at) => [each.name, given[at]]))
+  function motion(content, routine, given) {
+    const noted = statements(content, routine.results[0])
+    const code = content.javascript.map((text, at) => noted[at] ? `${text}\nnote(${at}, ${noted[at].variable})` : text).join("\n")
+    /** @type {Map<string, [string, bigint]>} */
+    const known = new Map(Squares.given(routine).map((each, at) => [each.name, [each.name, given[at]]]))
+    const numbers = new Set(Squares.given(routine).filter(each => !Squares.isBoard(each)).map(each => each.name))
     /** @type {Step[]} */
     const steps = []
-    /** @param {number} number @param {unknown} value */
-    const note = (number, value) => {
-      if (typeof value !== "bigint") return // a table
+    /** @param {number} at @param {unknown} value */
+    const note = (at, value) => {
+      const each = noted[at]
+      if (!each || typeof value !== "bigint") return // a table
+      const copied = known.get(each.says)
+      if (copied) return void known.set(each.variable, copied)
+      if (/^\w+$/.test(each.says)) return void known.set(each.variable, [readable(each.says), value])
       if (steps.length === MOST) throw new Error(`${routine.name} takes more than ${MOST} steps here.`)
-      const { line, name, says } = statements[number]
-      const from = [...new Set(says.match(/[a-z_]\w*/gi) ?? [])].flatMap(each => {
-        const before = known.get(each)
-        return before === undefined ? [] : /** @type {[string, bigint][]} */ ([[each, before]])
-      })
-      known.set(name, value)
-      const copied = /^\w+;$/.test(says) && !name.includes("[")
-      if (!copied) steps.push({ line, name, says: readable(says), value, from })
+      const { line, start, end, says, name = `step ${steps.length + 1}` } = each
+      const from = [...new Set(words(says))].flatMap(word => known.has(word) && !numbers.has(word) ? [/** @type {[string, bigint]} */ (known.get(word))] : [])
+      steps.push({ line, start, end, label: name, value, from, says: readable(says).replace(/[a-z_]\w*/gi, word => known.get(word)?.[0] ?? word) })
+      known.set(each.variable, [name, value])
     }
-    const run = new Function("note", `"use strict"\nreturn ${code}`)(note)
-    const arrays = routine.elements.length > 0
-    const result = new BigUint64Array(routine.results.length)
-    const got = arrays ? run(...given.map(word => BigUint64Array.of(word)), result, 1n) : run(...given)
-    const results = arrays ? [...result] : typeof got === "bigint" ? [got] : [...got]
-    return { lines, steps, results }
+    const out = new BigUint64Array(routine.results.length)
+    const run = new Function("note", ...routine.parameters.map(each => each.name), `"use strict"\n{ ${code}\n}`)
+    const got = routine.elements.length ? run(note, ...given.map(word => BigUint64Array.of(word)), out, 1n) : run(note, ...given, out)
+    return { steps, results: typeof got === "bigint" ? [got] : [...got ?? out] }
   }
 
   return { motion }

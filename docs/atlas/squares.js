@@ -8,6 +8,13 @@ const Squares = (() => {
   const ORTHOGONAL = ["east", "sout", "west", "nort", "vertical", "rook"]
   const DIAGONAL = ["noEa", "soEa", "soWe", "noWe", "bishop"]
 
+  const POSITIONS = {
+    literature: "r5k1/2bq1p1p/1p4p1/2p5/3p1r2/2N4P/PPP2PP1/R2Q2K1 b - - 0 1", // the sliders and empty squares of Dumb7Fill's fills
+    start: "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+    Kiwipete: "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
+    empty: "8/8/8/8/8/8/8/8",
+  }
+
   /** @param {number} square */
   const name = square => "abcdefgh"[square % 8] + (Math.floor(square / 8) + 1)
 
@@ -93,5 +100,5 @@ const Squares = (() => {
     return given(routine).map(each => byName[each.name] ?? byKind[each.kind] ?? null)
   }
 
-  return { ALL, DIR8, AROUND, name, numbers, on, word, hex, given, isBoard, ofPosition }
+  return { POSITIONS, DIR8, AROUND, name, numbers, on, word, hex, given, isBoard, ofPosition }
 })()

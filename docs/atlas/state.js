@@ -6,15 +6,15 @@
  */
 
 const Links = (() => {
-  const KEYS = /** @type {const} */ (["set", "lanes", "convention", "objective"])
+  const KEYS = /** @type {const} */ (["set", "lanes", "convention"])
 
-  const FIRST = "sliders.union"
+  const FIRST = "kogge-stone.attacks.sout"
 
   /** @param {string} word */
   const quoted = word => `'${word.length > 40 ? `${word.slice(0, 40)}…` : word}'`
 
   /**
-   * The kernel of a routine that is nearest to what is wished: the set first, then lanes, convention and objective.
+   * The kernel of a routine that is nearest to what is wished: the set first, then lanes and convention.
    * @param {Choice[]} kernels
    * @param {Partial<Choice>} wished
    */
@@ -63,7 +63,7 @@ const Links = (() => {
     if (!known && processor) wrong.push(`There are no figures for a processor ${quoted(processor)}.`)
     return {
       state: {
-        routine: routine.name, set: kernel.set, lanes: kernel.lanes, convention: kernel.convention, objective: kernel.objective,
+        routine: routine.name, set: kernel.set, lanes: kernel.lanes, convention: kernel.convention,
         boards, step: step !== null && /^\d{1,5}$/.test(step) ? Number(step) : null, processor: known ? processor : index.processors[0] ?? "",
       },
       wrong,

@@ -56,11 +56,11 @@ def write(folder: Path) -> None:
 
 def _choices(routine: Routine) -> list[Row]:
     """What there is to choose of a routine that no file is written for."""
-    keys = ("set", "lanes", "convention", "objective")
+    keys = ("set", "lanes", "convention")
     wanted = [
         (isa, lanes, abi) for isa in routine.isas for lanes in widths(routine, TARGETS[isa]) for abi in CONVENTIONS
     ]
-    return [dict(zip(keys, (*each, "size"), strict=True)) for each in wanted]
+    return [dict(zip(keys, each, strict=True)) for each in wanted]
 
 
 def _call(path: Path, function: str, given: Row) -> None:

@@ -14,8 +14,11 @@ import numpy as np
 import pytest
 
 import setwise
+from setwise.analysis.commands.main import main
+from setwise.analysis.pictures.slow_motion import EMPTY, SLIDERS
 from setwise.codegen import board
 from setwise.codegen.catalogue import find
+from setwise.codegen.literature import FUNCTIONS
 from tests.conftest import require_module, require_tool
 from tests.site import atlas_data
 
@@ -27,9 +30,12 @@ INHERIT: {root}/docs/mkdocs.yml
 docs_dir: pages
 site_dir: site
 plugins: [search, offline]
+hooks: []
 nav: [docs/atlas/index.md]
 """
 KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
+LITERATURE = board.ALL ^ EMPTY
+"""The occupied squares of the literature's example."""
 PACE = 350
 """Milliseconds from step to step."""
 PHONE, DESK = (390, 844), (1400, 1000)
@@ -111,12 +117,32 @@ def drawn(page: Any) -> list[int]:
     ]
 
 
+def squares_of(page: Any, which: str) -> int:
+    """The squares of the large board that a selector names."""
+    return sum(
+        1 << int(each.get_attribute("data-square")) for each in page.locator(f".atlas-editor button{which}").all()
+    )
+
+
+def marked(page: Any, letter: str) -> int:
+    """The squares of the large board with that letter."""
+    return squares_of(page, f":text-is('{letter}')")
+
+
+def shown_step(page: Any) -> tuple[int, str, str]:
+    """The number of the step, the expression of the description that it computes, and its operation."""
+    told = page.locator(".atlas-told")
+    number = re.match(r"Step (\d+) of 14:", told.inner_text())
+    assert number
+    return int(number[1]), told.locator("mark").inner_text(), told.locator("small").inner_text()
+
+
 def heading(page: Any) -> str:
     return str(page.locator(".atlas-main h2").inner_text())
 
 
 def test_a_routine_and_a_kernel_are_chosen_and_back_leads_back(visit: Visit) -> None:
-    page = visit.open()
+    page = visit.open("#routine=sliders.union")
     assert heading(page) == "sliders.union"
     page.get_by_label("Search routines").fill("kogge attacks.SOUT ray-wise")
     assert page.locator(".atlas-count").inner_text() == "2 routines"
@@ -135,6 +161,40 @@ def test_a_routine_and_a_kernel_are_chosen_and_back_leads_back(visit: Visit) -> 
     page.wait_for_function("document.querySelector('[value=x86-64]').checked")
     page.go_forward()
     page.wait_for_function("document.querySelector('[value=avx2]').checked")
+
+
+@pytest.mark.parametrize("size", [PHONE, DESK], ids=["phone", "desk"])
+def test_the_first_screen_shows_the_example_of_the_literature(visit: Visit, size: tuple[int, int]) -> None:
+    page = visit.open(size=size)
+    assert heading(page) == "kogge-stone.attacks.sout"
+    assert page.locator(".atlas-told").inner_text() == "Step 0 of 14: the arguments."
+    box = page.locator(".atlas-editor").bounding_box()
+    assert box["y"] + box["height"] < size[1]
+    assert results(page) == drawn(page) == [setwise.kernel("kogge-stone.attacks.sout")(SLIDERS, EMPTY)]
+    assert marked(page, "S") == SLIDERS
+    assert marked(page, "S") | squares_of(page, ".blocked") == LITERATURE
+    assert page.locator(".atlas-editor > span").all_inner_texts() == [*"87654321", "", *"abcdefgh"]
+    assert page.locator(".atlas-legend").inner_text().split("\n")[0].startswith("Ssliders")
+
+
+def test_routines_are_found_by_the_names_of_the_literature(visit: Visit) -> None:
+    page = visit.open()
+    page.get_by_label("Search routines").fill("soutOccl")
+    wanted = {each.routine for each in FUNCTIONS if each.name == "soutOccl"}
+    found = page.locator(".atlas-names li:not([hidden]) a")
+    assert {each.get_attribute("data-routine") for each in found.all()} == wanted
+    assert "Printed as soutAttacks (Dumb7Fill, " in page.locator(".atlas-main cite").inner_text()
+
+
+def test_a_rook_and_bishop_is_a_queen(visit: Visit) -> None:
+    page = visit.open("#routine=sliders.union")
+    page.get_by_role("button", name="Kiwipete").click()
+    position = board.parse_fen(KIWIPETE)
+    rooks, bishops = position.sliders("w", True, False), position.sliders("w", False, True)
+    assert marked(page, "Q") == rooks & bishops != 0
+    assert marked(page, "R") == rooks & ~bishops
+    assert marked(page, "B") == bishops & ~rooks
+    assert "queens: in both" in page.locator(".atlas-legend").inner_text()
 
 
 def test_lines_that_belong_together_mark_each_other(visit: Visit) -> None:
@@ -157,6 +217,7 @@ def test_lines_that_belong_together_mark_each_other(visit: Visit) -> None:
 
 def test_squares_that_are_clicked_and_positions_are_attacked_as_setwise_says(visit: Visit) -> None:
     page = visit.open("#routine=sliders.union")
+    page.get_by_role("button", name="Kiwipete").click()
     position = board.parse_fen(KIWIPETE)
     rooks, bishops = position.sliders("w", True, False), position.sliders("w", False, True)
     occupied = position.occupied
@@ -198,30 +259,38 @@ def test_every_kind_of_argument_is_run_as_setwise_runs_it(visit: Visit) -> None:
             wanted = [given] if isinstance(given, int) else list(given)
         numbering = find(name).contract.numbering
         assert results(page) == wanted, name
+        steps = [each.get_attribute("title") for each in page.locator(".atlas-film span").all()]
+        assert steps, name
+        assert not [step for step in steps if re.search(r"\b[cvx]\d+\b", step)], name  # names of the export
         assert drawn(page) == [numbering.placed(word) for word in wanted], name
 
 
 def test_steps_by_keyboard_by_slider_and_by_themselves(visit: Visit) -> None:
-    page = visit.open("#routine=kogge-stone.attacks.sout&step=0")
+    page = visit.open("#routine=kogge-stone.attacks.sout&step=1")
     told = page.locator(".atlas-told")
     assert "shortest kernel for x86-64" in page.locator(".atlas-motion").inner_text()
-    assert page.locator(".atlas-table caption").inner_text().startswith("By processor: at least so many cycles a call")
-    assert told.inner_text().startswith("Step 1 of 14: v0 = sliders >> 8")
+    assert page.locator(".atlas-table caption").inner_text().startswith("By processor: lower bound in cycles a call")
+    assert shown_step(page) == (1, "pro & ray.step(gen)", "step 1 = sliders >> 8")
+    assert squares_of(page, ".new") == SLIDERS >> 8
     page.get_by_label("Step on").focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
-    assert told.inner_text().startswith("Step 3 of 14: v2 = sliders | v1")
+    assert shown_step(page) == (3, "gen |= pro & ray.step(gen)", "gen = sliders | step 2")
+    assert squares_of(page, ".on") == SLIDERS | SLIDERS >> 8 & EMPTY
     page.get_by_label("Step", exact=True).focus()
     page.keyboard.press("ArrowLeft")
-    assert told.inner_text().startswith("Step 2 of 14")
-    assert "step=1" in page.evaluate("location.hash")
+    assert shown_step(page) == (2, "pro & ray.step(gen)", "step 2 = empty & step 1")
+    assert "step=2" in page.evaluate("location.hash")
     assert told.get_attribute("aria-live") == "polite"
     page.clock.install()  # its time stands still but for what it is told to run
     page.get_by_role("button", name="Play").click()
     page.clock.run_for(PACE * 2)
     page.get_by_role("button", name="Pause").click()
     page.clock.run_for(PACE * 5)
-    assert told.inner_text().startswith("Step 4 of 14")
+    assert shown_step(page)[0] == 4
+    page.get_by_label("Step", exact=True).fill("14")
+    assert shown_step(page)[2] == "attacks = step 13 >> 8"
+    assert squares_of(page, ".on") | squares_of(page, ".new") == results(page)[0]
     page.locator("[data-square='0']").focus()
     page.keyboard.press("ArrowUp")
     page.keyboard.press("ArrowRight")
@@ -231,11 +300,11 @@ def test_steps_by_keyboard_by_slider_and_by_themselves(visit: Visit) -> None:
 
 
 def test_a_link_names_all_that_is_shown(visit: Visit) -> None:
-    kernel = "routine=kogge-stone.attacks.sout&set=avx2&lanes=4&convention=win64&objective=size"
+    kernel = "routine=kogge-stone.attacks.sout&set=avx2&lanes=4&convention=win64"
     page = visit.open(f"#{kernel}&boards=8000000000000000.ffff&step=3")
     checked = page.locator(".atlas-chooser input:checked")
-    assert [each.get_attribute("value") for each in checked.all()] == ["avx2", "4", "win64", "size"]
-    assert page.locator(".atlas-told").inner_text().startswith("Step 4 of")
+    assert [each.get_attribute("value") for each in checked.all()] == ["avx2", "4", "win64"]
+    assert shown_step(page)[0] == 3
     assert results(page) == [setwise.kernel("kogge-stone.attacks.sout")(1 << 63, 0xFFFF)]
     assert page.locator(".atlas-main > .atlas-wrong").inner_text() == ""
 
@@ -246,23 +315,28 @@ def test_a_link_that_names_nothing_here_says_so(visit: Visit) -> None:
         "There is no routine '<img src=x onerror=alert(1)>'" in page.locator(".atlas-main > .atlas-wrong").inner_text()
     )
     assert page.locator("#atlas img").count() == 0
-    link = "#routine=sliders.union&set=mmx&lanes=3&convention=x&objective=y&boards=1.2&step=-1&processor=z80"
+    link = "#routine=sliders.union&set=mmx&lanes=3&convention=x&boards=1.2&step=-1&processor=z80"
     assert page.evaluate(f"location.hash = {link!r}") == link
-    page.wait_for_function("document.querySelectorAll('.atlas-main > .atlas-wrong p').length === 7")
+    page.wait_for_function("document.querySelectorAll('.atlas-main > .atlas-wrong p').length === 6")
     assert "has no kernel with set 'mmx' here" in page.locator(".atlas-main > .atlas-wrong").inner_text()
 
 
-def test_listing_and_header_are_downloaded(visit: Visit) -> None:
+def test_a_listing_is_downloaded_and_its_command_given(visit: Visit, capsys: pytest.CaptureFixture[str]) -> None:
     page = visit.open("#routine=sliders.pair&convention=win64")
     with page.expect_download() as listing:
-        page.get_by_role("button", name="Listing").click()
+        page.get_by_role("button", name="Download").click()
     text = Path(listing.value.path()).read_text()
     assert listing.value.suggested_filename == "sliders.pair-x86-64.asm"
     assert "sliders_pair:\n" in text
-    assert "\n    ret\n" in text
-    with page.expect_download() as header:
-        page.get_by_role("button", name="C header").click()
-    assert Path(header.value.path()).read_text().count("setwise_sliders_pair(") > 0
+    program, *words = page.locator(".atlas-save code").inner_text().split()
+    assert program == "setwise"
+    assert main(words) == 0
+    printed = capsys.readouterr().out.splitlines()
+    assert "sliders.pair for x86-64, Win64" in printed[0]
+    instructions = [line.split(maxsplit=1)[0] for line in text.splitlines() if line.startswith("    ")]
+    mnemonics = [line.split()[0] for line in printed if line.strip()]
+    first = mnemonics.index(instructions[0])
+    assert mnemonics[first : first + len(instructions)] == instructions
 
 
 @pytest.mark.parametrize(("size", "scheme"), [(PHONE, "dark"), (DESK, "light")], ids=["phone", "desk"])

@@ -14,7 +14,7 @@ from setwise.codegen.ir.values import Value
 _NUMBER = re.compile(r"(?<![\w{])(0x[0-9a-fA-F]+|\d+)(?![\w}])")
 
 
-class _JavaScript(Language):
+class JavaScript(Language):
     """The JavaScript syntax of a kernel: that of C, with BigInts truncated to 64 bits."""
 
     NAME = "JavaScript"
@@ -43,6 +43,7 @@ class _JavaScript(Language):
             yield re.sub(r"(0x\w+),", r"\1n,", line)
 
     def switch(self, index: str, bodies: Sequence[Sequence[str]], *, falls: bool) -> Iterator[str]:
+        """Yield a switch over bodies, whose cases are BigInts."""
         yield f"switch ({index}) {{"
         for number, lines in enumerate(bodies):
             last = number == len(bodies) - 1
@@ -72,4 +73,4 @@ def _function(choice: Choice) -> str:
     given = [parameter.name for parameter in contract.parameters if parameter.kind != "results"]
     remark = [*comment_lines(choice), f"Usage: {usage(contract, choice.bare, 'const', '')}"]
     head = ("/**", *(f" * {line}" for line in remark), " */", f"export function {choice.bare}({', '.join(given)}) {{")
-    return function_text(head, body(kernel, _JavaScript()))
+    return function_text(head, body(kernel, JavaScript()))

@@ -24,6 +24,8 @@ from setwise.codegen.lower import lower
 
 SVG = "{http://www.w3.org/2000/svg}"
 ON = processor("zen5")
+PHONE = 358
+"""Pixels that a picture has on a screen of 390."""
 
 
 def of(name: str, isa: str) -> DependencePicture:
@@ -139,6 +141,12 @@ def test_slow_motion_draws_each_square_of_each_cycle_once(sliders: int, empty: i
     # What is new is so in one cycle of a fill only.
     new = sum((shown.flood & ~sliders).bit_count() for shown in fills)
     assert svg.count(f'r="4.4" fill="{BLUE}"') == new + 1
+
+
+def test_slow_motion_can_be_read_on_a_phone() -> None:
+    root = ElementTree.fromstring(slow())
+    sizes = [float(text.get("font-size", "0")) for text in root.iter(f"{SVG}text")]
+    assert min(sizes) * PHONE / float(root.get("width", "0")) > 7.5
 
 
 @pytest.mark.parametrize("blocker", [3, 6, 7])

@@ -17,7 +17,7 @@ from tests.codegen.programs import routine
 def lines_of(kernel: Kernel) -> list[tuple[str, str]]:
     """Each instruction's mnemonic, and the text of its line."""
     made = ((i.mnemonic, i.line) for i in kernel.code.instructions)
-    return [(name, linecache.getline(*line).strip() if line else "") for name, line in made]
+    return [(name, linecache.getline(*line[:2]).strip() if line else "") for name, line in made]
 
 
 def test_of_a_fill() -> None:
