@@ -18,7 +18,7 @@ from setwise.analysis import api
 from setwise.analysis.pictures.slow_motion import EMPTY, SLIDERS, fill
 from setwise.analysis.report.pages import figure
 from setwise.analysis.run.inputs import RANDOM_BOARDS
-from setwise.codegen.board import ALL, NOEA, SOUT, square
+from setwise.codegen.board import ALL, DIR8, NOEA, SOUT, square
 from setwise.codegen.catalogue import find
 from setwise.codegen.ir.values import constant
 from setwise.codegen.targets import TARGETS
@@ -41,7 +41,7 @@ OUTSIDE = re.compile(
     r"x86-64|AVX-512|SHA-256|SMT-LIB 2|Zen \d|(?<=-)O\d|\bbug \d+|\b20\d\d\b|Rust \(1\.63|all else 1\.63"
     r"|\b(?:Python|CMake|Bochs|gcc|clang|rustc) \d[\d.]*"
     r"|\b[a-h][1-8](?: = (?:bit )?\d+)?|(?<![\w.])[+-]\d\b|bit 0|\b(?:2, )?4,? or 8\b|\b\d+[ -]bits?\b|2\^128"
-    r"|lower bounds?|more than once|[Ee]xit status (?:of each )?(?:is )?\d|modulo \d+"
+    r"|port 10|lower bounds?|more than once|[Ee]xit status (?:of each )?(?:is )?\d|modulo \d+"
 )
 """Names, versions and years of the outside; squares, lanes and widths; words of definitions."""
 SOURCED = {("docs/design.md", "The laboratory"), ("docs/proofs.md", "How few operations there can be")}
@@ -49,11 +49,13 @@ SOURCED = {("docs/design.md", "The laboratory"), ("docs/proofs.md", "How few ope
 PAGE_TESTS = "pytest tests/analysis/report/test_pages.py"
 WINS = f"{PAGE_TESTS}::test_kogge_stone_has_all_the_lower_figures"
 COMPILED = "pytest tests/codegen/export/sources/test_proved.py"
+NUMBERED = "pytest tests/test_readme.py::test_the_directions_of_other_numberings"
 EXAMPLES = "pytest tests/examples/test_own_routines.py::test_the_page_says_so"
 TABLES = {
     ("README.md", "instruction set"): "pytest tests/test_readme.py::test_the_instructions_of_a_whole_side",
     ("docs/engine-authors.md", "routine"): "pytest tests/codegen/fills/test_sides.py",
     ("docs/engine-authors.md", "`sliders.union`"): COMPILED,
+    ("docs/engine-authors.md", "squares 0, 1, 8"): NUMBERED,
     ("docs/own-routines.md", "instruction set"): EXAMPLES,
     ("docs/own-routines.md", "file"): EXAMPLES,
     ("docs/literature.md", "page"): "pytest tests/codegen/test_literature.py::test_docs_show_it",
@@ -99,6 +101,15 @@ STATEMENTS: dict[str, dict[str, str | Callable[[], list[Any]]]] = {
             of("side.union.white", "avx512")["instructions"] - of("sliders.union", "avx512")["instructions"]
         ],
         "a few instructions longer than setwise's bytes": COMPILED,
+        "Find your squares 0, 1 and 8": NUMBERED,
+    },
+    "docs/own-routines.md": {
+        "The {} kernels are for {} calling": lambda: [2 * sum(len(each.widths) for each in TARGETS.values()), WORDS[2]],
+        "BMI2 with {} board, SSE2 with {}, AVX2 with {} or {}": lambda: [
+            lanes for isa in ("bmi2", "sse2", "avx2") for lanes in sorted(TARGETS[isa].widths)
+        ],
+        "the number of a square ({} to {}) or of a direction ({} to {})": lambda: [0, square("h8"), 0, len(DIR8) - 1],
+        "a number from {} to {}": lambda: [0, 8],
     },
     "docs/fills.md": {
         "n is 1 to 7": "pytest tests/codegen/ir/test_refusals.py",

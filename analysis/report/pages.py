@@ -29,7 +29,7 @@ _GRAPHS = {  # pictures of dependence graphs, each of some kernels side by side
 NEEDS = (  # the rows of the first table: a purpose, and the request of the kernel
     ("all squares that **one side's sliders** attack", "sliders.union", "sse2", ""),
     ("... with AVX2", "sliders.union", "avx2", ""),
-    ("... with AVX2, if calls wait for each other", "sliders.union", "avx2", "rooks-apart"),
+    ("... with AVX2, if calls wait for each other", "sliders.union", "avx2", "scalar-rooks"),
     ("... with AVX-512", "sliders.union", "avx512", ""),
     ("... with AVX-512 in 256-bit registers", "sliders.union", "avx512", "4-lanes"),
     ("... with AVX-512, GFNI and VBMI", "sliders.union", "gfni", ""),
