@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
-from itertools import product
+from itertools import chain, product
 from typing import Annotated
 
 from msgspec import Meta, Struct
@@ -14,7 +14,7 @@ from setwise.analysis.exports.facts import facts_of
 from setwise.analysis.parallel import unrefused
 from setwise.codegen.catalogue import find
 from setwise.codegen.export.formats import FORMATS
-from setwise.codegen.export.names import checked_name, symbol
+from setwise.codegen.export.names import checked_name, symbol, uses_pext
 from setwise.codegen.export.objects.relocatable import with_endbr64
 from setwise.codegen.export.order import Order
 from setwise.codegen.ir.routine import Routine
@@ -95,16 +95,21 @@ def lanes_for(lanes: int | None, isas: Sequence[str], isa: str) -> int | None:
 def kernels_of(request: ExportRequest, routines: Sequence[Routine] | None = None) -> tuple[Kernel, ...]:
     """Return the kernels of a request, of its own routines or of these, in the request's order.
 
-    A pair without a kernel is left out. Raises Refused if all are.
+    A pair without a kernel is left out. Raises Refused if all are. In source that chooses among kernels, a variant with
+    pext is followed by the default variant, for processors on which pext is slow.
     """
 
-    def kernel(routine: Routine, isa: str) -> Kernel:
-        lanes = lanes_for(request.lanes, request.isas, isa)
-        return variant_named(variants.get((routine.name, isa), ""), routine, isa, request.abi, lanes)
+    def kernel(pair: tuple[Routine, str]) -> tuple[Kernel, ...]:
+        routine, isa = pair
+        shape = routine, isa, request.abi, lanes_for(request.lanes, request.isas, isa)
+        made = variant_named(variants.get((routine.name, isa), ""), *shape)
+        usual = FORMATS[request.format].fallback and uses_pext(made)
+        return (made, variant_named("", *shape)) if usual else (made,)
 
     variants = {(name, isa): variant for name, isa, variant in request.variants}
 
-    made = unrefused(lambda pair: kernel(*pair), product(routines or [*map(find, request.names)], request.isas))
+    pairs = product(routines or [*map(find, request.names)], request.isas)
+    made = chain.from_iterable(unrefused(kernel, pairs))
     kernels = map(with_endbr64, made) if request.endbr64 else made
     return tuple(replace(kernel, prefix=request.prefix or "setwise") for kernel in kernels)
 

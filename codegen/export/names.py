@@ -31,8 +31,22 @@ def symbol(kernel: Kernel) -> str:
 
 
 def bare_symbol(kernel: Kernel) -> str:
-    """Return the kernel's symbol without its prefix, for languages in which a file is a namespace."""
-    return f"{symbol_of(kernel.name)}_{symbol_of(kernel.target.name)}{_lanes(kernel)}"
+    """Return the kernel's symbol without its prefix, for languages in which a file is a namespace.
+
+    That of a kernel with pext or pdep ends with _pext.
+    """
+    ending = "_pext" if uses_pext(kernel) else ""
+    return f"{symbol_of(kernel.name)}_{symbol_of(kernel.target.name)}{_lanes(kernel)}{ending}"
+
+
+def uses_pext(kernel: Kernel) -> bool:
+    """Return whether the kernel has pext or pdep, which are slow microcode on AMD's processors before Zen 3."""
+    return any(instruction.mnemonic in ("pext", "pdep") for instruction in kernel.code.instructions)
+
+
+def isa_name(kernel: Kernel) -> str:
+    """Return the name of the instruction set by which exported source names a kernel: bmi2-pext for one with pext."""
+    return f"{kernel.target.name}-pext" if uses_pext(kernel) else kernel.target.name
 
 
 def checked_name(name: str) -> str:

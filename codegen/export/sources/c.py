@@ -1,32 +1,27 @@
 """C11 and C++17: a header with every kernel as a function, and a function per routine that chooses the best."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from textwrap import wrap
 
 from setwise.codegen.export.banner import about, head
-from setwise.codegen.export.compiler_names import OF_SETS
-from setwise.codegen.export.names import bare_symbol, symbol
+from setwise.codegen.export.names import bare_symbol, isa_name, symbol
 from setwise.codegen.export.objects.header import guard
 from setwise.codegen.export.order import Order
 from setwise.codegen.export.prototypes import VECTORS, prototype, returns, usage
-from setwise.codegen.export.sources.dispatch import (
-    BITS,
-    NOTE,
-    Choice,
-    boards,
-    choice_basis,
-    choices,
-    comment_lines,
-    constant_name,
-    requirement,
-    sets_of_choices,
-)
-from setwise.codegen.export.sources.intrinsics import LOAD, STORE, WithIntrinsics, feature_names, named
+from setwise.codegen.export.sources.dispatch import NOTE, Choice, boards, choice_basis, choices, comment_lines
+from setwise.codegen.export.sources.intrinsics import LOAD, STORE, WithIntrinsics, named
 from setwise.codegen.export.sources.language import folded, function_text, indented
+from setwise.codegen.export.sources.requirements import (
+    BITS,
+    FAST_PEXT,
+    constant_name,
+    cpuid_test,
+    requirement,
+)
 from setwise.codegen.export.sources.source import body, results_in_order
 from setwise.codegen.kernel import Kernel
-from setwise.codegen.targets.table import Target
 
 HEAD = """\
 #include <stdint.h>
@@ -77,12 +72,21 @@ _ALIGNMENT = """\
 #endif"""
 
 _ENABLED = """\
-#if defined(SETWISE_X86_64) && \\
-    ({test})
-#define SETWISE_ENABLED_{name} SETWISE_HAS_{name}
+#if defined(SETWISE_X86_64) && {test}
+#define SETWISE_ENABLED_{name} SETWISE_CPU_{name}
 #else
 #define SETWISE_ENABLED_{name} 0u
 #endif"""
+_OR_MSVC_AVX2 = "|| (defined(_MSC_VER) && !defined(__clang__) && defined(__AVX2__)))"
+_TESTS = {
+    "sse2": "(defined(__SSE2__) || defined(_M_X64))",
+    # MSVC has no macros for features that every processor with AVX2 has.
+    "popcnt": f"(defined(__POPCNT__) {_OR_MSVC_AVX2}",
+    "bmi1": f"(defined(__BMI__) {_OR_MSVC_AVX2}",
+    "bmi2": f"(defined(__BMI2__) {_OR_MSVC_AVX2}",
+    FAST_PEXT: "defined(SETWISE_PEXT)",
+}
+"""The conditions under which the compiler may use a feature, where they are not its name as a macro."""
 
 _DETECT = """\
 #if defined(_MSC_VER) && !defined(__clang__)
@@ -113,40 +117,68 @@ SETWISE_TARGET("xsave") static inline uint64_t setwise_saved_state(void) {
 }
 #endif"""
 
-_SETS = """\
-static inline unsigned setwise_detect(void) {
+_FEATURES_OF = """\
+/* Return the usable features: those that CPUID leaves 0, 1 and 7 report and whose registers the system saves. */
+static inline uint32_t setwise_features_of(const uint32_t leaf0[4], const uint32_t leaf1[4], const uint32_t leaf7[4],
+    uint64_t state) {
+    uint32_t found = 0;
+    (void)leaf0, (void)leaf1, (void)leaf7, (void)state;"""
+
+_SLOW_PEXT = """\
+/* Return whether pext and pdep are microcode: before Zen 3, family 25, of AuthenticAMD and HygonGenuine. */
+static inline int setwise_slow_pext(const uint32_t leaf0[4], const uint32_t leaf1[4]) {
+    const uint32_t family = (leaf1[0] >> 8 & 15) + (leaf1[0] >> 20 & 255);
+    return (leaf0[1] == 0x68747541u || leaf0[1] == 0x6F677948u) && family < 25;
+}"""
+
+_DETECTED = """\
+/* It runs once, so it is kept out of its callers. */
+#if defined(__GNUC__) || defined(__clang__)
+__attribute__((noinline, cold, unused)) static uint32_t setwise_detect(void) {
+#else
+static uint32_t setwise_detect(void) {
+#endif
 #if defined(SETWISE_X86_64)
-    uint32_t leaf1[4], leaf7[4];
+    uint32_t leaf0[4], leaf1[4], leaf7[4];
+    setwise_cpuid(0, leaf0);
     setwise_cpuid(1, leaf1);
     setwise_cpuid(7, leaf7);
     /* Without OSXSAVE the system saves only the SSE registers, and XGETBV is an invalid instruction. */
-    return setwise_sets_of(leaf1, leaf7, leaf1[2] >> 27 & 1 ? setwise_saved_state() : 0);
+    return setwise_features_of(leaf0, leaf1, leaf7, leaf1[2] >> 27 & 1 ? setwise_saved_state() : 0);
 #else
-    return SETWISE_HAS_X86_64;
+    return 0;
 #endif
 }
 
-/* Return the usable instruction sets. The first call detects them; concurrent first calls get the same result. */
-static inline unsigned setwise_sets(void) {
-    static volatile unsigned known;
-    unsigned sets;
-    if (SETWISE_ENABLED == SETWISE_ALL) return SETWISE_ALL;
+/* Return the usable features. The first call detects them; concurrent first calls get the same result. */
+static inline uint32_t setwise_detected(void) {
+    static volatile uint32_t known;
+    uint32_t features;
 #if defined(_MSC_VER) && !defined(__clang__)
-    sets = known;
+    features = known;
 #else
-    sets = __atomic_load_n(&known, __ATOMIC_RELAXED);
+    features = __atomic_load_n(&known, __ATOMIC_RELAXED);
 #endif
-    if (sets == 0) {
-        sets = setwise_detect();
+    if (features == 0) {
+        features = setwise_detect() | 1u;
 #if defined(_MSC_VER) && !defined(__clang__)
-        known = sets;
+        known = features;
 #else
-        __atomic_store_n(&known, sets, __ATOMIC_RELAXED);
+        __atomic_store_n(&known, features, __ATOMIC_RELAXED);
 #endif
     }
-    return sets;
-}"""
+    return features;
+}
 
+/* Return the usable features. CPUID is consulted only if the compiler's flags do not enable all that are wanted. */
+#define SETWISE_FEATURES(wanted) \\
+    (SETWISE_ENABLED | (((wanted) & ~SETWISE_ENABLED) == 0 ? 0 : setwise_detected()))"""
+
+_ISA = "A function with _isa at the end of its name tells which."
+_PEXT = (
+    "Some kernels use pext and pdep, which are slow before Zen 3. The compiler's flags do not tell; define",
+    "SETWISE_PEXT to use these kernels. --dispatch finds out.",
+)
 _SPREAD = {2: "_mm_set1_epi64x", 4: "_mm256_set1_epi64x", 8: "_mm512_set1_epi64"}
 _JOINED = {2: "_mm_set_epi64x", 4: "_mm256_set_epi64x", 8: "_mm512_set_epi64"}
 
@@ -199,10 +231,10 @@ def _pointer(target: str, value: str) -> str:
     return f"SETWISE_CAST({target} *, SETWISE_CAST({void} *, {value}))"
 
 
-def function(kernel: Kernel, name: str) -> str:
-    """Return the kernel as one static inline function with this name."""
-    needed = feature_names(kernel.target, {"bmi1": "bmi"})
-    attribute = [f'SETWISE_TARGET("{",".join(needed)}")'] if needed else []
+def function(kernel: Kernel, name: str, needs: Sequence[str]) -> str:
+    """Return the kernel as one static inline function with this name, for compilers that may use these features."""
+    named = ",".join("bmi" if feature == "bmi1" else feature for feature in needs if feature != FAST_PEXT)
+    attribute = [f'SETWISE_TARGET("{named}")'] if named else []
     text = function_text((*attribute, f"static inline {prototype(kernel, name)} {{"), body(kernel, _C()))
     return prefixed(text, kernel.prefix)
 
@@ -227,17 +259,16 @@ def header(order: Order) -> str:
 
     On other processors than x86-64 the functions in plain C remain.
     """
-    offered, prefix = choices(order.kernels), order.prefix
+    offered, prefix = choices(order), order.prefix
     defined = guard(order, _stem(order))
     parts = [
         _introduction(order, offered),
         f"#ifndef {defined}\n#define {defined}",
         prefixed(HEAD, prefix),
         *(_guarded(kernel, _documented(kernel, order)) for kernel in order.kernels),
+        *(prefixed(part, prefix) for part in _features(offered, order.dispatch)),
+        *map(_choice, offered),
     ]
-    if offered:
-        parts += [prefixed(part, prefix) for part in _sets(sets_of_choices(offered), order.dispatch)]
-        parts += map(_choice, offered)
     return "\n\n".join((*parts, _namespace(order, offered), TAIL, "#endif")) + "\n"
 
 
@@ -248,16 +279,20 @@ def _introduction(order: Order, offered: Sequence[Choice]) -> str:
         *wrap(f"C11 and C++17, header only. {boards(order.kernels)}", 116),
         NOTE,
     ]
-    if any(len(choice.kernels) > 1 for choice in offered):
-        how = choice_basis(order.dispatch, "-march=native, -mavx2 -mbmi -mbmi2")
-        lines += ["Functions without an instruction set in their name use the best one, chosen", f"{how}."]
+    if order.kernels[1:] and offered:
+        how = choice_basis(order.dispatch, "-mavx2, -march=native")
+        text = f"Functions without an instruction set in their name use the best one, chosen {how}. {_ISA}"
+        lines += wrap(text, 116, break_on_hyphens=False)
+    if any(FAST_PEXT in choice.features for choice in offered):
+        lines += _PEXT
     return _comment(lines)
 
 
 def _documented(kernel: Kernel, order: Order) -> str:
-    more = (*results_in_order(kernel), ("usage", usage(kernel)))
-    remark = _comment(about(kernel, order.facts(kernel), *more, word="uint64_t"), documents=True)
-    return f"{remark}\n{function(kernel, symbol(kernel))}"
+    more, needs = (*results_in_order(kernel), ("usage", usage(kernel))), requirement(kernel, order)
+    facts = replace(order.facts(kernel), features=needs)
+    remark = _comment(about(kernel, facts, *more, word="uint64_t"), documents=True)
+    return f"{remark}\n{function(kernel, symbol(kernel), needs)}"
 
 
 def _guarded(kernel: Kernel, text: str) -> str:
@@ -270,75 +305,80 @@ def _comment(lines: Sequence[str], *, documents: bool = False) -> str:
     return "\n".join(("/**" if documents else "/*", *(f" * {line}".rstrip() for line in lines), " */"))
 
 
-def _sets(targets: Sequence[Target], dispatch: bool) -> Iterator[str]:
-    """Yield the definitions from which `setwise_sets()` finds the usable instruction sets."""
-    names = list(map(constant_name, targets))
-    if any("avx" in target.features for target in targets):
+def _features(offered: Sequence[Choice], dispatch: bool) -> Iterator[str]:
+    """Yield the definitions from which `SETWISE_FEATURES()` finds the usable features, if a choice needs them."""
+    wanted = [feature for feature in BITS if any(feature in choice.features for choice in offered)]
+    if not wanted:
+        return
+    masked = sum(BITS[feature] for feature in wanted if "state" not in cpuid_test(feature))
+    avx = any("state" in cpuid_test(feature) for feature in wanted)
+    if avx:
         yield _ALIGNMENT
-    lines = ["#define SETWISE_HAS_X86_64 1u"]
-    for name, target in zip(names, targets, strict=True):
-        bit = f"{BITS[target.name]}u"
-        if "avx" in target.features:
-            bit = f"(SETWISE_STACK_ALIGNED ? {bit} : 0u)"
-        lines.append(f"#define SETWISE_HAS_{name} {bit}")
-    lines.append(f"#define SETWISE_ALL ({' | '.join(['SETWISE_HAS_X86_64', *(f'SETWISE_HAS_{n}' for n in names)])})")
-    yield "\n".join(lines)
-    lines = ["/* The instruction sets that the compiler flags enable. */"]
-    for name, target in zip(names, targets, strict=True):
-        lines.append(_ENABLED.format(name=name, test=OF_SETS[target.name].preprocessor_test))
-    lines.append(
-        f"#define SETWISE_ENABLED ({' | '.join(['SETWISE_HAS_X86_64', *(f'SETWISE_ENABLED_{n}' for n in names)])})"
-    )
-    yield "\n".join(lines)
-    if dispatch and targets:
+    lines = ["/* A bit for each CPU feature that a choice depends on, and those that this compiler supports. */"]
+    lines += [f"#define SETWISE_CPU_{constant_name(feature)} {BITS[feature]}u" for feature in wanted]
+    usable = f"(SETWISE_STACK_ALIGNED ? 0xFFFFFFFFu : {masked}u)" if avx else "0xFFFFFFFFu"
+    yield "\n".join((*lines, f"#define SETWISE_USABLE {usable}"))
+    lines = ["/* The features that the compiler flags enable. */"]
+    for feature in wanted:
+        name = constant_name(feature)
+        lines.append(_ENABLED.format(name=name, test=_TESTS.get(feature, f"defined(__{name}__)")))
+    enabled = " | \\\n    ".join(f"SETWISE_ENABLED_{constant_name(feature)}" for feature in wanted)
+    yield "\n".join((*lines, f"#define SETWISE_ENABLED (({enabled}) & SETWISE_USABLE)"))
+    if dispatch:
         yield _DETECT
-        yield _sets_of(targets)
-        yield _SETS
+        if FAST_PEXT in wanted:
+            yield _SLOW_PEXT
+        yield _features_of(wanted)
+        yield _DETECTED
     else:
-        yield "static inline unsigned setwise_sets(void) {\n    return SETWISE_ENABLED;\n}"
+        yield "#define SETWISE_FEATURES(wanted) SETWISE_ENABLED"
 
 
-def _sets_of(targets: Sequence[Target]) -> str:
-    """Return a function from the results of CPUID and XGETBV to instruction sets."""
-    lines = [
-        "/* Return the instruction sets that CPUID leaves 1 and 7 report and whose registers the system saves. */",
-        "static inline unsigned setwise_sets_of(const uint32_t leaf1[4], const uint32_t leaf7[4], uint64_t state) {",
-        "    unsigned sets = SETWISE_HAS_X86_64;",
-    ]
-    for target in targets:
-        tests = " &&\n        ".join(f"({word} & {mask}u) == {mask}u" for word, mask in requirement(target).items())
-        flag = f"    sets |= SETWISE_HAS_{constant_name(target)};"
-        lines += [f"    if ({tests})", f"    {flag}"] if tests else [flag]
-    return "\n".join((*lines, "    return sets;", "}"))
+def _features_of(wanted: Sequence[str]) -> str:
+    """Return a function from the results of CPUID and XGETBV to features."""
+    lines = []
+    for feature in wanted:
+        tests = cpuid_test(feature, "({word} & {mask}u) == {mask}u", "!setwise_slow_pext(leaf0, leaf1)", " && ")
+        lines += [f"    if ({tests})", f"        found |= SETWISE_CPU_{constant_name(feature)};"]
+    return "\n".join((_FEATURES_OF, *folded(lines), "    return found & SETWISE_USABLE;", "}"))
+
+
+def _mask(needs: Sequence[str]) -> str:
+    return " | ".join(f"SETWISE_CPU_{constant_name(feature)}" for feature in needs)
 
 
 def _choice(choice: Choice) -> str:
-    """Return the function that calls the best kernel, with its comment."""
-    plain = choice.kernels[-1]
-    remark = _comment([*comment_lines(choice), f"Usage: {usage(plain, choice.name)}"], documents=True)
-    return f"{remark}\n{prefixed(_branching(choice), plain.prefix)}"
-
-
-def _branching(choice: Choice) -> str:
-    """Return the function that chooses the best kernel at each call."""
-    *better, plain = choice.kernels
+    """Return the function that calls the best kernel, with its comment, and the one that names that kernel."""
+    plain = choice.plain
     arguments = ", ".join(parameter.name for parameter in plain.routine.contract.parameters)
-    call = "return {}({});" if returns(plain) else "{{ {}({}); return; }}"
+    call, leave = ("return {}({});", ()) if returns(plain) else ("{}({});", ("return;",))
+    remark = _comment([*comment_lines(choice), f"Usage: {usage(plain, choice.name)}"], documents=True)
+    calls = _branching(
+        choice, prototype(plain, choice.name), lambda kernel: call.format(symbol(kernel), arguments), leave
+    )
+    named = f'/** Return the instruction set that {choice.name}() uses, such as "{plain.target.name}". */'
+    names = _branching(choice, f"const char *{choice.name}_isa(void)", lambda kernel: f'return "{isa_name(kernel)}";')
+    return prefixed(f"{remark}\n{calls}\n\n{named}\n{names}", plain.prefix)
+
+
+def _branching(choice: Choice, head: str, ending: Callable[[Kernel], str], leave: Sequence[str] = ()) -> str:
+    """Return a function with a statement for the best kernel of a choice, followed by the statements that leave it."""
     lines = []
-    if better:
-        lines = ["const unsigned sets = setwise_sets();", "#if defined(SETWISE_X86_64)"]
-        for kernel in better:
-            flag = f"SETWISE_HAS_{constant_name(kernel.target)}"
-            lines.append(f"if (sets & {flag}) {call.format(symbol(kernel), arguments)}")
-        lines += ["#else", "(void)sets;", "#endif"]
-    last = f"{'return ' if returns(plain) else ''}{symbol(plain)}({arguments});"
-    body = [line if line.startswith("#") else indented([line])[0] for line in (*lines, last)]
-    return "\n".join(folded((f"static inline {prototype(plain, choice.name)} {{", *body, "}")))
+    for kernel, needs in choice.better:
+        mask = f"({_mask(needs)})" if needs[1:] else _mask(needs)
+        test = f"if ((~features & {mask}) == 0)"
+        lines += [f"{test} {{" if leave else test, *indented([ending(kernel), *leave]), *("}" for _ in leave)]
+    if lines:
+        features = f"const uint32_t features = SETWISE_FEATURES({_mask(choice.features)});"
+        lines = ["#if defined(SETWISE_X86_64)", features, *lines, "#endif"]
+    body = [line if line.startswith("#") else indented([line])[0] for line in (*lines, ending(choice.plain))]
+    return "\n".join(folded((f"static inline {head} {{", *body, "}")))
 
 
 def _namespace(order: Order, offered: Sequence[Choice]) -> str:
     """Return a C++ namespace with all functions by their names without a prefix."""
     lines = [_guarded(each, f"static constexpr auto &{bare_symbol(each)} = {symbol(each)};") for each in order.kernels]
-    lines += [f"static constexpr auto &{choice.bare} = {choice.name};" for choice in offered]
+    for ending in ("", "_isa"):
+        lines += [f"static constexpr auto &{choice.bare}{ending} = {choice.name}{ending};" for choice in offered]
     begin = "#if defined(__cplusplus)", f"namespace {order.prefix} {{"
     return "\n".join((*begin, *lines, f"}} // namespace {order.prefix}", "#endif"))

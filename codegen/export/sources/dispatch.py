@@ -1,87 +1,63 @@
 """The choice among several kernels of a routine: the newest that the compiler or the processor allows."""
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from textwrap import wrap
 
-from setwise.codegen.export.names import in_comment, symbol_of
+from setwise.codegen.export.names import in_comment, symbol_of, uses_pext
+from setwise.codegen.export.order import Order
 from setwise.codegen.export.prototypes import boards_a_call
+from setwise.codegen.export.sources.requirements import BITS, requirement
 from setwise.codegen.ir.routine import Contract
 from setwise.codegen.kernel import Kernel
-from setwise.codegen.machine.processors import BASELINE
 from setwise.codegen.numbering import LITTLE_ENDIAN
-from setwise.codegen.run.cpu import FEATURES
 from setwise.codegen.targets import TARGETS
-from setwise.codegen.targets.table import Target
-
-BITS: Mapping[str, int] = {name: 1 << at for at, name in enumerate(TARGETS)}
-"""A bit for each instruction set. Plain x86-64 has bit 0, which is always set."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A function that chooses one of several kernels, preferred ones first and x86-64 last.
+    """A function that chooses one of several kernels.
 
-    `bare` is its name without the prefix.
+    bare     its name without the prefix
+    better   kernels that require features, and these features; preferred kernels first
+    plain    the kernel without requirements, for every processor
     """
 
     bare: str
-    kernels: tuple[Kernel, ...]
+    better: tuple[tuple[Kernel, tuple[str, ...]], ...]
+    plain: Kernel
 
     @property
     def name(self) -> str:
         """The name of the function in languages without namespaces."""
-        return f"{self.kernels[-1].prefix}_{self.bare}"
+        return f"{self.plain.prefix}_{self.bare}"
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The features that some kernel requires, oldest first."""
+        return tuple(feature for feature in BITS if any(feature in needs for _, needs in self.better))
 
 
-def choices(kernels: Iterable[Kernel]) -> tuple[Choice, ...]:
+def choices(order: Order) -> tuple[Choice, ...]:
     """Return a choice for every routine with a kernel for plain x86-64, without kernels that take vectors.
 
-    The first of several kernels for one instruction set is used.
+    If two kernels require the same features, that of the older instruction set is used.
     """
-    by_name: dict[str, dict[str, Kernel]] = {}
-    for kernel in kernels:
+    by_name: dict[str, dict[tuple[str, ...], Kernel]] = {}
+    for kernel in sorted(order.kernels, key=lambda kernel: ([*TARGETS].index(kernel.target.name), uses_pext(kernel))):
         if boards_a_call(kernel) == 1:
-            by_name.setdefault(kernel.name, {}).setdefault(kernel.target.name, kernel)
-    return tuple(
-        Choice(symbol_of(name), tuple(by_isa[isa] for isa in reversed(TARGETS) if isa in by_isa))
-        for name, by_isa in by_name.items()
-        if "x86-64" in by_isa
-    )
-
-
-def sets_of_choices(offered: Iterable[Choice]) -> tuple[Target, ...]:
-    """Return the instruction sets beyond x86-64 of these choices, oldest first."""
-    named = {kernel.target.name for choice in offered for kernel in choice.kernels}
-    return tuple(target for name, target in TARGETS.items() if name in named and name != "x86-64")
-
-
-def requirement(target: Target) -> Mapping[str, str]:
-    """Return the bits that a target needs on processor and operating system: masks in hexadecimal by word.
-
-    The words are registers of CPUID leaves (0 eax to 3 edx) and `state`, which is XCR0.
-
-    >>> from setwise.codegen.targets.general import BMI2
-    >>> requirement(BMI2)
-    {'leaf1[2]': '0x00800000', 'leaf7[1]': '0x00000108'}
-    """
-    masks: Counter[str] = Counter()
-    for feature in target.features - BASELINE:
-        leaf, register, bit, state = FEATURES[feature]
-        masks[f"leaf{leaf}[{register}]"] |= 1 << bit
-        masks["state"] |= state
-    return {word: f"0x{mask:0{2 if word == 'state' else 8}x}" for word, mask in sorted(masks.items()) if mask}
-
-
-def constant_name(target: Target) -> str:
-    """Return the constant name of the target's bit.
-
-    >>> from setwise.codegen.targets.general import X86_64
-    >>> constant_name(X86_64)
-    'X86_64'
-    """
-    return symbol_of(target.name).upper()
+            needs = requirement(kernel, order)
+            kernels = by_name.setdefault(kernel.name, {})
+            kernels[needs] = kernels.pop(needs, kernel)  # the older kernel at the newer one's place
+    made = []
+    for name in dict.fromkeys(kernel.name for kernel in order.kernels):
+        kernels = by_name.get(name, {})
+        if (plain := kernels.pop((), None)) and plain.target.name == "x86-64":
+            better = [(kernel, needs) for needs, kernel in reversed(kernels.items())]
+            if ("sse2",) in kernels:  # every x86-64 processor has SSE2: older kernels are never reached
+                del better[better.index((kernels["sse2",], ("sse2",))) + 1 :]
+            made.append(Choice(symbol_of(name), tuple(better), plain))
+    return tuple(made)
 
 
 NOTE = "setwise selects the instructions; your compiler allocates the registers."
@@ -95,8 +71,9 @@ def boards(kernels: Iterable[Kernel]) -> str:
 
 
 def choice_basis(dispatch: bool, flags: str) -> str:
-    """Return the basis of the choice: CPUID at run time, or the compiler's flags."""
-    return "by CPUID at the first call (thread-safe)" if dispatch else f"at compile time ({flags})"
+    """Return the basis of the choice: CPUID at run time, or the compiler's flags; and the fallback."""
+    how = "by CPUID at the first call (thread-safe)" if dispatch else f"at compile time ({flags})"
+    return f"{how}. Plain x86-64 is the fallback"
 
 
 _WIDTH = 112
@@ -105,7 +82,7 @@ _WIDTH = 112
 
 def comment_lines(choice: Choice) -> list[str]:
     """Return the description, the meaning of numbers and the requirements of a choice as comment lines."""
-    routine = choice.kernels[-1].routine
+    routine = choice.plain.routine
     required = [f"Requires {requirement}." for requirement in routine.contract.required]
     numbers = [f"{title[:1].upper()}{title[1:]}: {text}." for title, text in routine.contract.numbers]
     outside = [f"Otherwise {routine.contract.outside}."] if routine.contract.outside else []

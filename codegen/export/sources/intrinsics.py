@@ -3,13 +3,12 @@
 Sources: Intel Intrinsics Guide; Rust's core::arch::x86_64.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import ClassVar
 
 from setwise.codegen.export.sources.expression_templates import EXPRESSIONS
 from setwise.codegen.export.sources.language import Inexpressible, Language
 from setwise.codegen.ir.values import Value
-from setwise.codegen.targets.table import Target
 
 LOAD = "{p}_loadu_{s}"
 STORE = "{p}_storeu_{s}"
@@ -53,8 +52,3 @@ class WithIntrinsics(Language):
     def call(self, name: str, arguments: Sequence[str], immediates: Sequence[str]) -> str:
         """Return the expression of a call."""
         raise NotImplementedError
-
-
-def feature_names(target: Target, names: Mapping[str, str]) -> Sequence[str]:
-    """Return the target's features beyond plain x86-64, with `names` for those that a language names differently."""
-    return [names.get(feature, feature) for feature in sorted(target.features - {"x86-64"})]

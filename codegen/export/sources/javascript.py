@@ -59,7 +59,7 @@ def module(order: Order) -> str:
             raise ValueError(
                 f"{kernel.name} for {kernel.target.name}: JavaScript has no instruction sets: use --isa x86-64"
             )
-    offered = choices(order.kernels)
+    offered = choices(order)
     parts = ["\n".join(commented([*head(order, f"{order.called}.mjs"), "", boards(order.kernels), _USE]))]
     return "\n\n".join((*parts, *map(_function, offered))) + "\n"
 
@@ -68,7 +68,7 @@ _USE = "They are BigInts; arrays of them are BigUint64Arrays."
 
 
 def _function(choice: Choice) -> str:
-    (kernel,) = choice.kernels
+    kernel = choice.plain
     contract = kernel.routine.contract
     given = [parameter.name for parameter in contract.parameters if parameter.kind != "results"]
     remark = [*comment_lines(choice), f"Usage: {usage(contract, choice.bare, 'const', '')}"]

@@ -1,5 +1,6 @@
 """The base of all source languages: templates, and methods for constructs without a template."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import ClassVar
 
@@ -215,13 +216,18 @@ def numeral(value: int) -> str:
 
 
 def folded(lines: Iterable[str], width: int = 120) -> Iterator[str]:
-    """Yield the lines, with long ones broken after commas."""
+    """Yield the lines, with long ones broken after commas, or after operators if there is none."""
     for line in lines:
         rest, lead = line, line[: len(line) - len(line.lstrip())] + INDENT
-        while len(rest) > width and (at := rest.rfind(", ", len(lead), width)) > 0:
-            yield rest[: at + 1]
-            rest = lead + rest[at + 2 :]
+        while len(rest) > width and (breaks := _breaks(rest[len(lead) : width])):
+            at = len(lead) + breaks[-1]
+            yield rest[:at].rstrip()
+            rest = lead + rest[at:]
         yield rest
+
+
+def _breaks(text: str) -> list[int]:
+    return next(filter(None, ([each.end() for each in re.finditer(sign, text)] for sign in (", ", r" (&&|\|) "))), [])
 
 
 def commented(lines: Iterable[str], mark: str = "//") -> list[str]:

@@ -1,63 +1,71 @@
 """A Rust module: every kernel as an unsafe function, and a safe function per routine that chooses the best."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from setwise.codegen.export.banner import about, head
 from setwise.codegen.export.compiler_names import OF_SETS
-from setwise.codegen.export.names import bare_symbol
+from setwise.codegen.export.names import bare_symbol, isa_name
 from setwise.codegen.export.order import Order
 from setwise.codegen.export.prototypes import VECTORS
-from setwise.codegen.export.sources.dispatch import (
-    BITS,
-    NOTE,
-    Choice,
-    boards,
-    choice_basis,
-    choices,
-    comment_lines,
-    constant_name,
-    requirement,
-    sets_of_choices,
-    usage,
-)
-from setwise.codegen.export.sources.intrinsics import LOAD, STORE, WithIntrinsics, feature_names, named
+from setwise.codegen.export.sources.dispatch import NOTE, Choice, boards, choice_basis, choices, comment_lines, usage
+from setwise.codegen.export.sources.intrinsics import LOAD, STORE, WithIntrinsics, named
 from setwise.codegen.export.sources.language import commented, folded, function_text, indented
+from setwise.codegen.export.sources.requirements import BITS, FAST_PEXT, constant_name, cpuid_test, requirement
 from setwise.codegen.export.sources.source import body, results_in_order
 from setwise.codegen.kernel import Kernel
-from setwise.codegen.targets.table import Target
 
 ALLOWED = "#[allow(dead_code, unused_assignments, unsafe_op_in_unsafe_fn, clippy::too_many_arguments)]"
 """Not every function is called, last carried values are never read, and unsafe functions have unsafe bodies."""
 
-_SETS_OF = """\
-/// Return the instruction sets that CPUID leaves 1 and 7 report and whose registers the system saves.
+_FEATURES_OF = """\
+/// Return the usable features: those that CPUID leaves 0, 1 and 7 report and whose registers the system saves.
 #[cfg(target_arch = "x86_64")]
 #[allow(unused_variables)]
-pub fn sets_of(leaf1: [u32; 4], leaf7: [u32; 4], state: u64) -> u32 {"""
+pub fn features_of(leaf0: [u32; 4], leaf1: [u32; 4], leaf7: [u32; 4], state: u64) -> u32 {"""
+
+_SLOW_PEXT = """\
+/// Return whether pext and pdep are microcode: before Zen 3, family 25, of AuthenticAMD and HygonGenuine.
+#[cfg(target_arch = "x86_64")]
+fn slow_pext(leaf0: [u32; 4], leaf1: [u32; 4]) -> bool {
+    let family = (leaf1[0] >> 8 & 15) + (leaf1[0] >> 20 & 255);
+    (leaf0[1] == 0x68747541 || leaf0[1] == 0x6F677948) && family < 25
+}"""
+
+_CHOSEN_AT_RUN_TIME = """\
+/// Return the usable features. CPUID is consulted only if the compiler's flags do not enable all that are wanted.
+#[inline]
+fn features(wanted: u32) -> u32 {
+    ENABLED | if wanted & !ENABLED == 0 { 0 } else { detected() }
+}"""
+
+_CHOSEN_WHEN_COMPILED = """\
+/// Return the features that the compiler's flags enable.
+#[inline]
+fn features(wanted: u32) -> u32 {
+    ENABLED & wanted
+}"""
 
 _DETECT = (
     f"""\
-/// Return the usable instruction sets. The first call detects them; concurrent first calls get the same result.
+/// Return the usable features. The first call detects them; concurrent first calls get the same result.
 {ALLOWED}"""
     + """
-fn sets() -> u32 {
+fn detected() -> u32 {
     use core::sync::atomic::{AtomicU32, Ordering};
     static KNOWN: AtomicU32 = AtomicU32::new(0);
-    if ENABLED == ALL {
-        return ALL;
-    }
     let known = KNOWN.load(Ordering::Relaxed);
     if known != 0 {
         return known;
     }
-    let found = detect();
+    let found = detect() | 1;
     KNOWN.store(found, Ordering::Relaxed);
     found
 }
 
 #[cfg(not(target_arch = "x86_64"))]
 fn detect() -> u32 {
-    X86_64
+    0
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -76,7 +84,7 @@ fn detect() -> u32 {
         let leaf1 = leaf(1);
         // Without OSXSAVE the system saves only the SSE registers, and XGETBV is an invalid instruction.
         let state = if leaf1[2] >> 27 & 1 != 0 { saved_state() } else { 0 };
-        sets_of(leaf1, leaf(7), state)
+        features_of(leaf(0), leaf1, leaf(7), state)
     }
 }
 
@@ -136,18 +144,21 @@ class _Rust(WithIntrinsics):
         return f"{named(STORE, lanes)}(results[{index}..].as_mut_ptr().cast(), {boards});"
 
 
-def function(kernel: Kernel) -> str:
-    """Return the kernel as an unsafe function. Several results are an array; arrays are pointers and a length."""
+def function(kernel: Kernel, needs: Sequence[str]) -> str:
+    """Return the kernel as an unsafe function, for these features.
+
+    Several results are an array; arrays are pointers and a length.
+    """
     language = _Rust()
     name, parameters = name_of(kernel), language.parameters(kernel)
-    head = (*attributes(kernel), f"pub unsafe fn {name}({parameters}){result(kernel)} {{")
+    head = (*attributes(needs), f"pub unsafe fn {name}({parameters}){result(kernel)} {{")
     return function_text(head, body(kernel, language))
 
 
-def attributes(kernel: Kernel) -> list[str]:
-    """Return the attributes of a kernel's function."""
-    needed = feature_names(kernel.target, {})
-    lines = ['#[cfg(target_arch = "x86_64")]', f'#[target_feature(enable = "{",".join(needed)}")]'] if needed else []
+def attributes(needs: Sequence[str]) -> list[str]:
+    """Return the attributes of a kernel's function that requires these features."""
+    named = ",".join(feature for feature in needs if feature != FAST_PEXT)
+    lines = ['#[cfg(target_arch = "x86_64")]', f'#[target_feature(enable = "{named}")]'] if named else []
     return [*lines, "#[inline]", ALLOWED]
 
 
@@ -170,14 +181,13 @@ def result(kernel: Kernel) -> str:
 
 def module(order: Order) -> str:
     """Return the module's text, for any edition from 2018 on."""
-    offered = choices(order.kernels)
-    parts = [_introduction(order), *(_documented(kernel, order) for kernel in order.kernels)]
-    if offered:
-        parts += [*_sets(sets_of_choices(offered), order.dispatch), *(_choice(choice, order) for choice in offered)]
+    offered = choices(order)
+    parts = [_introduction(order, offered), *(_documented(kernel, order) for kernel in order.kernels)]
+    parts += [*_features(offered, order.dispatch), *(_choice(choice, order) for choice in offered)]
     return "\n\n".join(parts) + "\n"
 
 
-def _introduction(order: Order) -> str:
+def _introduction(order: Order, offered: Sequence[Choice]) -> str:
     newest = max((kernel.target for kernel in order.kernels), key=lambda target: OF_SETS[target.name].rustc)
     needed, oldest = OF_SETS[newest.name].rustc, OF_SETS["x86-64"].rustc
     how = choice_basis(order.dispatch, "-C target-cpu=native")
@@ -188,20 +198,30 @@ def _introduction(order: Order) -> str:
         f"It needs rustc {needed}{f', for {newest.title}' if needed > oldest else ''}.",
         boards(order.kernels),
         f"Safe functions use the best instruction set, chosen {how}.",
+        "A function with _isa at the end of its name tells which.",
         NOTE,
     ]
+    if any(FAST_PEXT in choice.features for choice in offered):
+        lines += _PEXT
     return "\n".join(commented(lines))
 
 
+_PEXT = (
+    "Some kernels use pext and pdep, which are slow before Zen 3. Compiler options do not tell; build with",
+    "--cfg setwise_pext to use these kernels. --dispatch finds out.",
+)
+
+
 def _documented(kernel: Kernel, order: Order) -> str:
-    text = about(kernel, order.facts(kernel), *results_in_order(kernel), word="u64", returned=True)
-    lines = ["```text", *text, "```", "# Safety", *_safety(kernel)]
-    return "\n".join((*commented(lines, "///"), function(kernel)))
+    needs = requirement(kernel, order)
+    facts = replace(order.facts(kernel), features=needs)
+    text = about(kernel, facts, *results_in_order(kernel), word="u64", returned=True)
+    lines = ["```text", *text, "```", "# Safety", *_safety(kernel, needs)]
+    return "\n".join((*commented(lines, "///"), function(kernel, needs)))
 
 
-def _safety(kernel: Kernel) -> list[str]:
+def _safety(kernel: Kernel, needed: Sequence[str]) -> list[str]:
     contract = kernel.routine.contract
-    needed = feature_names(kernel.target, {})
     wants = [f"- The processor has {', '.join(needed)}."] if needed else []
     wants += [f"- {p.name} is below {p.below}." for p in contract.parameters if p.below]
     if contract.elements:
@@ -212,60 +232,67 @@ def _safety(kernel: Kernel) -> list[str]:
     return wants or [sound]
 
 
-def _sets(targets: Sequence[Target], dispatch: bool) -> Iterator[str]:
-    """Yield the definitions from which `sets()` finds the usable instruction sets."""
-    names = ["X86_64", *(constant_name(target) for target in targets)]
-    bits = [1, *(BITS[target.name] for target in targets)]
-    constants = [f"#[allow(dead_code)]\nconst {name}: u32 = {bit};" for name, bit in zip(names, bits, strict=True)]
-    chosen = [
-        "const ENABLED: u32 = X86_64",
-        *(f"    | if {_cfg(target)} {{ {constant_name(target)} }} else {{ 0 }}" for target in targets),
-    ]
-    yield "\n".join(
-        (
-            *constants,
-            f"#[allow(dead_code)]\nconst ALL: u32 = {' | '.join(names)};",
-            "/// The instruction sets that the compiler flags enable.",
-            "#[rustfmt::skip]",
-            *folded((*chosen[:-1], chosen[-1] + ";")),
+def _features(offered: Sequence[Choice], dispatch: bool) -> Iterator[str]:
+    """Yield the definitions from which `features()` finds the usable features, if a choice needs them."""
+    wanted = [feature for feature in BITS if any(feature in choice.features for choice in offered)]
+    if not wanted:
+        return
+    constants = [f"const {constant_name(feature)}: u32 = {BITS[feature]};" for feature in wanted]
+    enabled = [f"if {_cfg(feature)} {{ {constant_name(feature)} }} else {{ 0 }}" for feature in wanted]
+    yield (
+        "\n".join(
+            (
+                *(f"#[allow(dead_code)]\n{line}" for line in constants),
+                "/// The features that the compiler flags enable.",
+                "#[rustfmt::skip]",
+                "#[allow(unknown_lints, unexpected_cfgs)]",
+                f"const ENABLED: u32 = {enabled[0]}",
+                *(f"    | {each}" for each in enabled[1:]),
+            )
         )
+        + ";"
     )
-    if dispatch and targets:
-        yield _sets_of(targets)
+    if dispatch:
+        if FAST_PEXT in wanted:
+            yield _SLOW_PEXT
+        yield _features_of(wanted)
         yield _DETECT
-    else:
-        yield "fn sets() -> u32 {\n    ENABLED\n}"
+    yield _CHOSEN_AT_RUN_TIME if dispatch else _CHOSEN_WHEN_COMPILED
 
 
-def _cfg(target: Target) -> str:
-    wanted = ", ".join(f'target_feature = "{feature}"' for feature in feature_names(target, {}))
-    return f'cfg!(all(target_arch = "x86_64", {wanted}))'
+def _cfg(feature: str) -> str:
+    named = "setwise_pext" if feature == FAST_PEXT else f'target_feature = "{feature}"'
+    return f'cfg!(all(target_arch = "x86_64", {named}))'
 
 
-def _sets_of(targets: Sequence[Target]) -> str:
-    """Return a function from the results of CPUID and XGETBV to instruction sets."""
-    lines = ["let mut sets = X86_64;"]
-    for target in targets:
-        tests = [f"{word} & {mask} == {mask}" for word, mask in requirement(target).items()]
-        flag = f"sets |= {constant_name(target)};"
-        lines += [f"if {' && '.join(tests)} {{", f"    {flag}", "}"] if tests else [flag]
-    return "\n".join((_SETS_OF, *indented([*lines, "sets"]), "}"))
+def _features_of(wanted: Sequence[str]) -> str:
+    """Return a function from the results of CPUID and XGETBV to features."""
+    lines = ["let mut found = 0;"]
+    for feature in wanted:
+        tests = cpuid_test(feature, "{word} & {mask} == {mask}", "!slow_pext(leaf0, leaf1)", " && ")
+        lines += [f"if {tests} {{", f"    found |= {constant_name(feature)};", "}"]
+    return "\n".join((_FEATURES_OF, *folded(indented([*lines, "found"])), "}"))
 
 
-def _branching(choice: Choice, arguments: Sequence[str]) -> list[str]:
-    """Return statements that call the best kernel, chosen at each call."""
-    *better, plain = choice.kernels
-    lines = ["let _sets = sets();"]
-    for kernel in better:
-        call = f"unsafe {{ {name_of(kernel)}({', '.join(arguments)}) }}"
-        lines += ['#[cfg(target_arch = "x86_64")]', f"if _sets & {constant_name(kernel.target)} != 0 {{"]
-        lines += [f"    return {call};", "}"]
-    return [*lines, f"unsafe {{ {name_of(plain)}({', '.join(arguments)}) }}"]
+def _branching(choice: Choice, ending: Callable[[Kernel], str]) -> list[str]:
+    """Return statements that end in the same way with the best kernel of a choice."""
+    lines = []
+    if choice.better:
+        lines = [f"let _features = features({_mask(choice.features)});"]
+    for kernel, needs in choice.better:
+        mask = f"({_mask(needs)})" if needs[1:] else _mask(needs)
+        lines += ['#[cfg(target_arch = "x86_64")]', f"if !_features & {mask} == 0 {{"]
+        lines += [f"    return {ending(kernel)};", "}"]
+    return [*lines, ending(choice.plain)]
+
+
+def _mask(needs: Sequence[str]) -> str:
+    return " | ".join(map(constant_name, needs))
 
 
 def _choice(choice: Choice, order: Order) -> str:
-    """Return the safe function that calls the best kernel."""
-    plain = choice.kernels[-1]
+    """Return the safe function that calls the best kernel, and the one that names that kernel."""
+    plain = choice.plain
     contract = plain.routine.contract
     arrays = bool(contract.elements)
     arguments = [p.name for p in contract.parameters if p.kind != "results"]
@@ -277,11 +304,18 @@ def _choice(choice: Choice, order: Order) -> str:
         typed = [*(f"{name}: &[u64]" for name in inputs), f"{written}: &mut [u64]"]
     else:
         typed = [f"{name}: u64" for name in arguments]
-    lines += _branching(choice, arguments)
+    lines += _branching(choice, lambda kernel: f"unsafe {{ {name_of(kernel)}({', '.join(arguments)}) }}")
     text = comment_lines(choice)
     if not arrays and len(contract.results) > 1:
         text.append(f"Returns {', '.join(contract.results)}.")
     name = choice.bare.lower()
     text.append(f"Usage: `{usage(contract, f'{order.called}::{name}', 'let', '&mut ')}`")
     line = f"pub fn {name}({', '.join(typed)}){result(plain)} {{"
-    return function_text((*commented(text, "///"), "#[inline]", ALLOWED, line), lines)
+    calls = function_text((*commented(text, "///"), "#[inline]", ALLOWED, line), lines)
+    named = (
+        f'/// Return the instruction set that `{name}` uses, such as "x86-64".',
+        "#[allow(dead_code)]",
+        f"pub fn {name}_isa() -> &'static str {{",
+    )
+    names = _branching(choice, lambda kernel: f'"{isa_name(kernel)}"')
+    return f"{calls}\n\n{function_text(named, names)}"

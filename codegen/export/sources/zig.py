@@ -4,19 +4,19 @@ Zig's compiler lowers plain integers and @Vector to instructions of its choice.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 
 from setwise.codegen.export.banner import about, head
-from setwise.codegen.export.names import bare_symbol
+from setwise.codegen.export.names import bare_symbol, isa_name
 from setwise.codegen.export.order import Order
 from setwise.codegen.export.sources.dispatch import Choice, boards, choices, comment_lines, usage
-from setwise.codegen.export.sources.intrinsics import feature_names
 from setwise.codegen.export.sources.language import Language, commented, function_text
+from setwise.codegen.export.sources.requirements import FAST_PEXT, requirement
 from setwise.codegen.export.sources.source import body, results_in_order
 from setwise.codegen.ir.values import Value
 from setwise.codegen.kernel import Kernel
-from setwise.codegen.targets.table import Target
 
 HEAD = """\
 const std = @import("std");
@@ -37,6 +37,10 @@ _LANES: Mapping[str, Callable[[Value], Sequence[int]]] = {
 
 _BYTES: Mapping[str, int] = {"interleave": 0, "interleave-high": 8}
 """The first byte of each 16-byte group that an interleaving takes from its two arguments."""
+
+_PEXT = """\
+/// Whether kernels with pext and pdep may be used: your root file says so, for they are slow before Zen 3.
+const fast_pext = @hasDecl(@import("root"), "setwise_pext") and @import("root").setwise_pext;"""
 
 _HAS = """\
 /// Return whether the target CPU has all these features.
@@ -166,16 +170,18 @@ def _result(kernel: Kernel) -> str:
 def module(order: Order) -> str:
     """Return the text of the file."""
     if order.dispatch:
-        raise ValueError("--dispatch is for C and Rust only: Zig code targets one CPU (-mcpu)")
-    offered = choices(order.kernels)
+        raise ValueError("--dispatch is for C and Rust only: Zig compiles every function for one CPU (-mcpu)")
+    offered = choices(order)
     functions = {*map(bare_symbol, order.kernels), *(choice.bare for choice in offered)}
     for kernel in order.kernels:
         if taken := functions & {parameter.name for parameter in kernel.routine.contract.parameters}:
             what = f"{kernel.name}: parameter '{min(taken)}' has the name of a routine in the same file"
             raise ValueError(f"{what}, which Zig rejects: export them separately")
     parts = [_introduction(order), HEAD, *(_documented(kernel, order) for kernel in order.kernels)]
-    if any(len(choice.kernels) > 1 for choice in offered):
+    if any(choice.features for choice in offered):
         parts.append(_HAS)
+    if any(FAST_PEXT in choice.features for choice in offered):
+        parts.append(_PEXT)
     return "\n\n".join((*parts, *(_choice(choice, order.called) for choice in offered))) + "\n"
 
 
@@ -186,18 +192,20 @@ def _introduction(order: Order) -> str:
         f'Use it with `const {order.called} = @import("{order.called}.zig");`.',
         boards(order.kernels),
         "Functions without an instruction set in their name use the best one of the target CPU (-mcpu).",
+        "A function with _isa at the end of its name tells which.",
         "Zig has no intrinsics: setwise selects the operations, your compiler the instructions.",
     ]
     return "\n".join(commented(lines))
 
 
 def _documented(kernel: Kernel, order: Order) -> str:
-    lines = about(kernel, order.facts(kernel), *results_in_order(kernel), word="u64", returned=True)
+    facts = replace(order.facts(kernel), features=requirement(kernel, order))
+    lines = about(kernel, facts, *results_in_order(kernel), word="u64", returned=True)
     return "\n".join((*commented(lines, "///"), function(kernel)))
 
 
 def _choice(choice: Choice, file: str) -> str:
-    *better, plain = choice.kernels
+    plain = choice.plain
     contract = plain.routine.contract
     arguments = [p.name for p in contract.parameters if p.kind != "results"]
     typed = [f"{name}: u64" for name in arguments]
@@ -207,15 +215,21 @@ def _choice(choice: Choice, file: str) -> str:
         lines += [f"std.debug.assert({name}.len == {written}.len);" for name in inputs]
         arguments = [*(f"{name}.ptr" for name in (*inputs, written)), f"{written}.len"]
         typed = [*(f"{name}: []const u64" for name in inputs), f"{written}: []u64"]
-    for kernel in better:
-        lines.append(
-            f"if (comptime has(&.{{ {_wanted(kernel.target)} }})) return {bare_symbol(kernel)}({', '.join(arguments)});"
-        )
-    lines.append(f"return {bare_symbol(plain)}({', '.join(arguments)});")
     line = f"pub fn {choice.bare}({', '.join(typed)}) {_result(plain)} {{"
     text = [*comment_lines(choice), f"Usage: `{usage(plain.routine.contract, f'{file}.{choice.bare}', 'const', '')}`"]
-    return function_text((*commented(text, "///"), line), lines)
+    calls = _branching(choice, lambda kernel: f"return {bare_symbol(kernel)}({', '.join(arguments)});")
+    names = _branching(choice, lambda kernel: f'return "{isa_name(kernel)}";')
+    named = (
+        f'/// Return the instruction set that {choice.bare}() uses, such as "x86-64".',
+        f"pub fn {choice.bare}_isa() []const u8 {{",
+    )
+    return "\n\n".join((function_text((*commented(text, "///"), line), [*lines, *calls]), function_text(named, names)))
 
 
-def _wanted(target: Target) -> str:
-    return ", ".join(f".{feature}" for feature in feature_names(target, {"bmi1": "bmi"}))
+def _branching(choice: Choice, ending: Callable[[Kernel], str]) -> Iterator[str]:
+    """Yield statements that end in the same way with the best kernel of a choice."""
+    for kernel, needs in choice.better:
+        wanted = ", ".join(f".{feature.replace('bmi1', 'bmi')}" for feature in needs if feature != FAST_PEXT)
+        allowed = " and fast_pext" if FAST_PEXT in needs else ""
+        yield f"if (comptime has(&.{{ {wanted} }}){allowed}) {ending(kernel)}"
+    yield ending(choice.plain)

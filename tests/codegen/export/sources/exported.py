@@ -5,24 +5,24 @@ from __future__ import annotations
 import ctypes
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from setwise.analysis.exports.facts import facts_of
 from setwise.analysis.run.check import check
 from setwise.analysis.run.inputs import Cases, make_cases
 from setwise.codegen.export.names import bare_symbol, symbol
+from setwise.codegen.export.order import Order
 from setwise.codegen.export.sources import c, rust, zig
-from setwise.codegen.export.sources.dispatch import BITS, requirement
 from setwise.codegen.export.sources.language import Language
+from setwise.codegen.export.sources.requirements import BITS, FAST_PEXT, requirement
 from setwise.codegen.ir.routine import Contract
 from setwise.codegen.kernel import Kernel
-from setwise.codegen.machine.processors import BASELINE
 from setwise.codegen.run.call import runner
 from setwise.codegen.run.cpu import FEATURES
 from setwise.codegen.run.executable import NotRunnable
-from setwise.codegen.targets import TARGETS
 from tests.codegen.export.exports import kernel, spread
 from tests.conftest import require_module, require_rust, require_tool
 
@@ -59,27 +59,56 @@ SAMPLE = (
 """Kernels that have between them every operation and region that source must write."""
 
 
-def cpuid_cases(isas: Sequence[str]) -> Iterator[tuple[list[int], list[int], int, int]]:
-    """CPUID leaves 1 and 7, XCR0, and the bits of the sets that are usable there: all but one bit, and nothing."""
+IMPLIED = {
+    "avx2": {"avx"},
+    "avx512f": {"avx", "avx2"},
+    **{name: {"avx", "avx2", "avx512f"} for name in ("avx512bw", "avx512vbmi")},
+    "avx512vl": {"avx", "avx2", "avx512f", "avx512dq"},
+}
+"""The features that compilers enable with another one, which therefore needs them too."""
+ZEN_2, ZEN_3, HYGON, EXCAVATOR = (
+    (0x68747541, 0x830F10),
+    (0x68747541, 0xA20F10),
+    (0x6F677948, 0x900F01),
+    (0x68747541, 0x660F51),
+)
+HASWELL, ICE_LAKE = (0x756E6547, 0x306C3), (0x756E6547, 0x706E5)
+"""The second word of a processor's vendor, and the first of leaf 1: its family, model and stepping."""
+SLOW_PEXT = (ZEN_2, HYGON, EXCAVATOR)
+
+
+def cpuid_cases(wanted: Collection[str]) -> Iterator[tuple[list[int], list[int], list[int], int, int]]:
+    """CPUID leaves 0, 1 and 7, XCR0, and the bits of the usable features: all but one bit, nothing, and processors."""
     full = (1 << 32) - 1
 
-    def usable(bit: int) -> int:
-        needed = {isa: int(requirement(TARGETS[isa]).get("state", "0"), 16) for isa in isas}
-        return sum(BITS[isa] for isa in isas if not needed[isa] >> bit & 1)
+    def usable(*but: str, state: int = full) -> int:
+        lacking = {each for each in wanted if not {each, *IMPLIED.get(each, ())}.isdisjoint(but)}
+        for each in {*wanted} - {FAST_PEXT, "sse2"}:
+            if any(FEATURES[part][3] & ~state for part in (each, *IMPLIED.get(each, ()))):
+                lacking.add(each)
+        return sum(BITS[each] for each in {*wanted} - lacking)
 
     for feature, (leaf, register, bit, _) in FEATURES.items():
         leaves = {1: [full] * 4, 7: [full] * 4}
         leaves[leaf][register] ^= 1 << bit
-        yield leaves[1], leaves[7], full, sum(BITS[isa] for isa in isas if feature not in TARGETS[isa].features)
+        yield [full] * 4, leaves[1], leaves[7], full, usable(feature)
     for bit in range(8):
-        yield [full] * 4, [full] * 4, full ^ 1 << bit, usable(bit)
-    yield [0] * 4, [0] * 4, 0, sum(BITS[isa] for isa in isas if TARGETS[isa].features <= BASELINE)
+        yield [full] * 4, [full] * 4, [full] * 4, full ^ 1 << bit, usable(state=full ^ 1 << bit)
+    yield [0] * 4, [0] * 4, [0] * 4, 0, BITS[FAST_PEXT] if FAST_PEXT in wanted else 0
+    for vendor, signature in (*SLOW_PEXT, ZEN_3, HASWELL, ICE_LAKE):
+        but = (FAST_PEXT,) if (vendor, signature) in SLOW_PEXT else ()
+        yield [full, vendor, full, full], [signature, full, full, full], [full] * 4, full, usable(*but)
+
+
+def needs(each: Kernel) -> tuple[str, ...]:
+    """The features that the kernel's source requires."""
+    return requirement(each, Order((each,), facts_of, "a test"))
 
 
 def unit_of_c(functions: Functions) -> str:
     """A translation unit of functions with external linkage, in the platform's convention."""
     parts = [c.HEAD, '#if defined(__cplusplus)\nextern "C" {\n#endif']
-    parts += [c.function(each, name).replace("static inline ", "", 1) for name, each in functions.items()]
+    parts += [c.function(each, name, needs(each)).replace("static inline ", "", 1) for name, each in functions.items()]
     return "\n\n".join((*parts, "#if defined(__cplusplus)\n}\n#endif", c.TAIL)) + "\n"
 
 
@@ -89,9 +118,9 @@ def unit_of_rust(functions: Functions) -> str:
     for name, each in functions.items():
         parameters, call = _parameters(each, rust._Rust(), "*mut "), _call(each, rust.name_of(each))
         text, result = (f"results.write({call})", "") if "results:" in parameters else (call, rust.result(each))
-        attributes = [line for line in rust.attributes(each) if line != "#[inline]"]
+        attributes = [line for line in rust.attributes(needs(each)) if line != "#[inline]"]
         head = f'pub unsafe extern "C" fn {name}({parameters}){result}'
-        parts += [rust.function(each), "\n".join((*attributes, "#[no_mangle]", f"{head} {{ {text} }}"))]
+        parts += [rust.function(each, needs(each)), "\n".join((*attributes, "#[no_mangle]", f"{head} {{ {text} }}"))]
     return "\n\n".join(parts) + "\n"
 
 

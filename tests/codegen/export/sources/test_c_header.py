@@ -15,11 +15,13 @@ from setwise.analysis.code.count import count
 from setwise.analysis.code.decode import decode, features
 from setwise.analysis.code.objects import load
 from setwise.analysis.exports.facts import facts_of
+from setwise.codegen.catalogue import find
 from setwise.codegen.export.order import Order
 from setwise.codegen.export.sources import c
-from setwise.codegen.export.sources.dispatch import BITS
+from setwise.codegen.export.sources.requirements import BITS, constant_name
 from setwise.codegen.run.executable import runnable
 from setwise.codegen.targets import TARGETS
+from setwise.codegen.variants import variant_named
 from tests.codegen.export.exports import kernel
 from tests.codegen.export.machines import under_qemu, with_features
 from tests.codegen.export.sources.exported import cpuid_cases, run, sample
@@ -34,7 +36,8 @@ USE = """\
 #include "setwise_inline.h"
 #include <stdio.h>
 int main(void) {
-    printf("%llu %u\\n", (unsigned long long)setwise_kogge_stone_attacks_queen(1, ~1ULL), setwise_sets());
+    printf("%llu %s\\n", (unsigned long long)setwise_kogge_stone_attacks_queen(1, ~1ULL),
+        setwise_kogge_stone_attacks_queen_isa());
     return 0;
 }
 """
@@ -69,26 +72,30 @@ def printed(
 )
 def test_choice_when_compiled(tmp_path: Path, compiler: str) -> None:
     program, *language = compiler.split()
-    told = {"": (), "-mbmi -mbmi2": ("bmi2",), "-mavx2 -mbmi -mbmi2": ("bmi2", "avx2")}
-    for flags, isas in told.items():
+    told = {"": "x86-64", "-mbmi -mbmi2": "bmi2", "-mavx2": "avx2", "-mavx2 -mbmi -mbmi2": "avx2"}
+    for flags, isa in told.items():
         command = [require_tool(program), *language, *STRICT, "-O2", *flags.split()]
-        features = frozenset[str]().union(*(TARGETS[isa].features for isa in isas))
-        sets = 1 + sum(BITS[isa] for isa in isas)
-        assert printed(tmp_path, header(), USE, command, features) == [str(ATTACKED), str(sets)]
+        assert printed(tmp_path, header(), USE, command, TARGETS[isa].features) == [str(ATTACKED), isa]
 
 
 @runs
 def test_every_bit_that_a_set_needs_is_asked_for(tmp_path: Path) -> None:
     """By the function that reads CPUID's answers: on a processor that has all, and on those that lack one bit each."""
-    calls = []
-    for leaf1, leaf7, state, sets in cpuid_cases(SETS):
-        words = [", ".join(map(hex, leaf)) for leaf in (leaf1, leaf7)]
-        calls.append(
-            f"    {{ uint32_t a[4] = {{{words[0]}}}, b[4] = {{{words[1]}}};"
-            f" if (setwise_sets_of(a, b, {state}) != {sets}) return 1; }}"
+    kernels = [kernel("sliders.union", isa) for isa in TARGETS]
+    kernels += [kernel("sliders.counts", isa) for isa in SETS]
+    kernels.append(variant_named("pext", find("sliders.counts"), "bmi2"))
+    text = c.header(Order(tuple(kernels), facts_of, "a test", dispatch=True))
+    calls: list[str] = []
+    wanted = BITS.keys() - {"avx"}
+    assert {name for name in BITS if f"_CPU_{constant_name(name)} " in text} == wanted
+    for *leaves, state, found in cpuid_cases(wanted):
+        words = ", ".join(
+            f"{name}[4] = {{{', '.join(map(hex, leaf))}}}" for name, leaf in zip("abc", leaves, strict=True)
         )
+        wrong = f"setwise_features_of(a, b, c, {state}) != {found}"
+        calls.append(f"    {{ uint32_t {words}; if ({wrong}) return {len(calls) + 1}; }}")
     source = "\n".join(('#include "setwise_inline.h"', "int main(void) {", *calls, "    return 0;", "}", ""))
-    assert printed(tmp_path, header(dispatch=True), source, [require_tool("gcc"), "-O1"]) == []
+    assert printed(tmp_path, text, source, [require_tool("gcc"), "-O1"]) == []
 
 
 @runs
@@ -133,8 +140,12 @@ def test_several_files_may_include_it(tmp_path: Path) -> None:
     """C and C++ in one program, without a name twice, and linked as one (-flto) without a word."""
     (tmp_path / "setwise_inline.h").write_text(header(dispatch=True), encoding="ascii")
     one = '#include "setwise_inline.h"\n'
-    (tmp_path / "one.c").write_text(one + "int one(void); int one(void) { return (int)setwise_sets(); }\n")
-    two = 'extern "C" int one(void);\nint main() { return one() == static_cast<int>(setwise_sets()) ? 0 : 1; }\n'
+    (tmp_path / "one.c").write_text(
+        one + "int one(void); int one(void) { return *setwise_kogge_stone_attacks_queen_isa(); }\n"
+    )
+    two = (
+        'extern "C" int one(void);\nint main() { return one() == *setwise_kogge_stone_attacks_queen_isa() ? 0 : 1; }\n'
+    )
     (tmp_path / "two.cpp").write_text(one + two)
     (tmp_path / "three.cpp").write_text(one)
     flags = [*STRICT, "-O1", "-flto"]
@@ -151,7 +162,8 @@ TWO = """\
 static_assert(mine::sliders_union_avx2 == mine_sliders_union_avx2);
 int main() {
     const uint64_t both = setwise_kogge_stone_attacks_queen(1, ~1ULL) & mine_sliders_union(1, 1, 1);
-    return both == mine::sliders_union(1, 1, 1) && setwise_sets() == mine_sets() ? 0 : 1;
+    return both == mine::sliders_union(1, 1, 1) && setwise::kogge_stone_attacks_queen_isa()[0] ==
+        mine::sliders_union_isa()[0] ? 0 : 1;
 }
 """
 
@@ -171,10 +183,11 @@ def test_two_exports_live_in_one_file(tmp_path: Path, compiler: str) -> None:
 
 
 def test_gcc_on_windows_never_chooses_what_its_stack_does_not_bear(tmp_path: Path) -> None:
-    """Its bug 54412: there the mask of all sets holds none with AVX, even when it is told to use AVX-512."""
+    """Its bug 54412: there the mask of all features holds none with AVX, even when it is told to use AVX-512."""
     (tmp_path / "setwise_inline.h").write_text(header(dispatch=True), encoding="ascii")
     source = '#include "setwise_inline.h"\n'
-    source += f'_Static_assert(SETWISE_ALL == {1 | BITS["bmi2"]}, "sets");\n'
+    source += f'_Static_assert(SETWISE_USABLE == {BITS["bmi2"]}, "features");\n'
+    source += f'_Static_assert(SETWISE_ENABLED == {BITS["bmi2"]}, "features");\n'
     (tmp_path / "use.c").write_text(source)
     compiler = require_tool("x86_64-w64-mingw32-gcc")
     command = [compiler, "-std=c11", "-march=x86-64-v4", "-Werror", "-fsyntax-only", "use.c"]
@@ -182,13 +195,6 @@ def test_gcc_on_windows_never_chooses_what_its_stack_does_not_bear(tmp_path: Pat
     assert done.returncode == 0, done.stderr
     assert "use Clang, or link objects of `setwise export --format coff`" in done.stderr
     assert subprocess.run([*command, "-DSETWISE_QUIET"], cwd=tmp_path, capture_output=True).stderr == b""
-
-
-def test_without_the_fallback_there_is_no_choice() -> None:
-    text = header(isas=("avx2",))
-    assert "setwise_kogge_stone_attacks_queen_avx2(" in text
-    assert "setwise_sets" not in text
-    assert "setwise_kogge_stone_attacks_queen(" not in text
 
 
 # What MSVC's own <intrin.h> has, as far as the header asks for it.
@@ -219,7 +225,7 @@ DISGUISED = """\
 int main(int count, char **given) {
     (void)given;
     unsigned long long attacked = setwise_kogge_stone_attacks_queen((unsigned long long)count, ~1ULL); /* 1 */
-    printf("%%llu %%u %%u\\n", attacked, setwise_sets(), SETWISE_ENABLED);
+    printf("%%llu %%s %%u\\n", attacked, setwise_kogge_stone_attacks_queen_isa(), SETWISE_ENABLED);
     return 0;
 }
 """
@@ -241,27 +247,23 @@ def built(folder: Path, command: list[str], *, told: str = "") -> Path:
     return folder / "use"
 
 
-def numbers(printed: str) -> list[int]:
-    return [int(word) for word in printed.split()]
-
-
 @runs
 @pytest.mark.parametrize("command", ["gcc -std=c11 -O0", "g++ -xc++ -std=c++17 -O0", "clang-19 -std=c11 -O2"])
 def test_the_branches_for_msvc_choose_when_run(tmp_path: Path, command: str) -> None:
     program, *flags = command.split()
     header_for_msvc(tmp_path, dispatch=True)
     made = built(tmp_path, [require_tool(program), *flags])
-    for processor, sets in (("Nehalem", 1), ("Haswell", 1 | BITS["bmi2"] | BITS["avx2"])):
-        assert numbers(under_qemu(processor, made)) == [ATTACKED, sets, 1], processor
+    for processor, isa in (("Nehalem", "x86-64"), ("Haswell", "avx2")):
+        assert under_qemu(processor, made).split() == [str(ATTACKED), isa, "0"], processor
 
 
 @runs
 def test_msvc_has_no_word_for_bmi2(tmp_path: Path) -> None:
     """With /arch:AVX2 it says __AVX2__ alone, and means both."""
     header_for_msvc(tmp_path, dispatch=False)
-    sets = 1 | BITS["bmi2"] | BITS["avx2"]
+    enabled = sum(BITS[feature] for feature in ("bmi2", "avx2"))
     made = built(tmp_path, [require_tool("gcc"), "-O1"], told="#define __AVX2__ 1")
-    assert numbers(with_features(TARGETS["avx2"].features, made)) == [ATTACKED, sets, sets]
+    assert with_features(TARGETS["avx2"].features, made).split() == [str(ATTACKED), "avx2", str(enabled)]
 
 
 @pytest.mark.parametrize("dispatch", [False, True], ids=["compiled", "run"])

@@ -48,8 +48,8 @@ def assert_right_under_node(kernels: Sequence[Kernel], folder: Path, number: int
     (folder / "setwise.mjs").write_text(javascript.module(order(kernels)))
     (folder / "program.mjs").write_text(PROGRAM)
     asked, expected = [], []
-    for choice in choices(kernels):
-        contract = choice.kernels[0].routine.contract
+    for choice in choices(order(kernels)):
+        contract = choice.plain.routine.contract
         cases = few_cases(contract, number)
         columns = [list(map(str, column.tolist())) for column in cases.columns]
         asked.append({"name": choice.bare, "elements": bool(contract.elements), "columns": columns})

@@ -18,13 +18,14 @@ import pytest
 
 from setwise.analysis.exports.facts import facts_of
 from setwise.analysis.spec import raywalk
+from setwise.codegen.catalogue import find
 from setwise.codegen.export.order import Order
 from setwise.codegen.export.sources import c, rust
-from setwise.codegen.export.sources.dispatch import BITS
 from setwise.codegen.machine.processors import BASELINE
 from setwise.codegen.run import cpu
 from setwise.codegen.run.executable import runnable
 from setwise.codegen.targets import TARGETS
+from setwise.codegen.variants import variant_named
 from tests.codegen.export.exports import kernel
 from tests.codegen.export.machines import under_qemu, under_wine
 from tests.codegen.export.sources.exported import run
@@ -57,8 +58,8 @@ MORE: Mapping[str, Sequence[str]] = MappingProxyType(
         "Opteron_G5": PLAIN,
         "EPYC": FULL,
         "Icelake-Server": FULL,
-        "Haswell,-bmi1": (*PLAIN,),
-        "Haswell,-bmi2": (*PLAIN,),
+        "Haswell,-bmi1": (*PLAIN, "avx2"),  # no kernel with vectors asks for BMI
+        "Haswell,-bmi2": (*PLAIN, "avx2"),
         "Haswell,-avx2": GENERAL,
         "Haswell,-avx": GENERAL,  # CPUID still says AVX2
     }
@@ -76,12 +77,14 @@ def cases() -> tuple[tuple[int, int], ...]:
 
 
 def expected(sets: Sequence[str]) -> list[int]:
-    """What the program tells where it may use these sets."""
-    told = [sum(BITS[isa] for isa in sets)]
+    """What the program tells where it may use these sets: squares, the kernel that ran, the one that it names."""
+    told = []
     for direction, isas in (("queen", ONE), ("east", MANY)):
         attacks = raywalk.specification("attacks", direction, board="empty")
         told += [int(attacks(*case)[0]) for case in cases()]
-        told.append(max(BITS[isa] for isa in isas if isa in sets))
+        at = max([*TARGETS].index(isa) for isa in isas if isa in sets)
+        name = [*TARGETS][at]
+        told += [1 << at, ord(name[0]) << 8 | ord(name[3])]
     return told
 
 
@@ -93,7 +96,7 @@ def order() -> Order:
 
 def noting(text: str, heads: str, note: str) -> str:
     """The export with kernels that note that they were there. `heads` finds their beginnings, up to `{`."""
-    bits = {isa.replace("-", "_"): bit for isa, bit in BITS.items()}
+    bits = {isa.replace("-", "_"): 1 << at for at, isa in enumerate(TARGETS)}
     noted, count = re.subn(heads, lambda found: f"{found[0]} {note.format(bits[found[1]])}", text)
     assert count == len(ONE) + len(MANY)
     return noted
@@ -115,18 +118,20 @@ static void number(uint64_t value) {
     text[16] = '\\n';
     put(text, 17);
 }
+static void name(const char *isa) { number((uint64_t)isa[0] << 8 | (uint64_t)isa[3]); }
 static void answer(void) {
-    number(setwise_sets());
     for (int i = 0; i < N; i++) {
         sliders[i] = cases[i][0];
         empty[i] = cases[i][1];
         number(setwise_kogge_stone_attacks_queen(sliders[i], empty[i]));
     }
     number(ran);
+    name(setwise_kogge_stone_attacks_queen_isa());
     ran = 0;
     setwise_kogge_stone_attacks_east_batch(sliders, empty, attacked, N);
     for (int i = 0; i < N; i++) number(attacked[i]);
     number(ran);
+    name(setwise_kogge_stone_attacks_east_batch_isa());
 }
 %(entry)s
 """
@@ -179,18 +184,22 @@ mod setwise;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 static RAN: AtomicU32 = AtomicU32::new(0);
 static CASES: [(u64, u64); %(number)d] = [%(cases)s];
+fn name(isa: &str) {
+    println!("{:x}", (isa.as_bytes()[0] as u64) << 8 | isa.as_bytes()[3] as u64);
+}
 fn main() {
-    println!("{:x}", setwise::sets());
     let cases = std::hint::black_box(CASES);
     let (sliders, empty) = (cases.map(|case| case.0), cases.map(|case| case.1));
     for at in 0..CASES.len() {
         println!("{:x}", setwise::kogge_stone_attacks_queen(sliders[at], empty[at]));
     }
     println!("{:x}", RAN.swap(0, Relaxed));
+    name(setwise::kogge_stone_attacks_queen_isa());
     let mut attacked = [0; CASES.len()];
     setwise::kogge_stone_attacks_east_batch(&sliders, &empty, &mut attacked);
     attacked.iter().for_each(|squares| println!("{squares:x}"));
     println!("{:x}", RAN.load(Relaxed));
+    name(setwise::kogge_stone_attacks_east_batch_isa());
 }
 """
 
@@ -199,8 +208,7 @@ def rust_program(folder: Path, *flags: str) -> Path:
     """The program of the Rust module."""
     note = "crate::RAN.fetch_or({}, core::sync::atomic::Ordering::Relaxed);"
     text = noting(rust.module(order()), RUST_HEADS, note)
-    assert text.count("\nfn sets() ") == 1
-    (folder / "setwise.rs").write_text(text.replace("\nfn sets() ", "\npub fn sets() "), encoding="ascii")
+    (folder / "setwise.rs").write_text(text, encoding="ascii")
     numbers = ", ".join(f"({', '.join(f'{word:#x}' for word in case)})" for case in cases())
     (folder / "use.rs").write_text(RUST % {"number": len(cases()), "cases": numbers}, encoding="ascii")
     run([require_rust(), "-Dwarnings", "--edition=2021", *flags, "use.rs", "-o", "use"], folder)
@@ -238,10 +246,40 @@ def test_programs_choose_on_many_processors(tmp_path: Path, compiler: str) -> No
     assert_right(made, {**PROCESSORS, **MORE})
 
 
+PEXT = """\
+#include "setwise_inline.h"
+#include <stdio.h>
+int main(void) {
+    printf("%llx %s\\n", (unsigned long long)setwise_sliders_union(1, 4, 5), setwise_sliders_union_isa());
+    return 0;
+}
+"""
+
+
+@runs
+def test_pext_is_not_chosen_where_it_is_microcode(tmp_path: Path) -> None:
+    """On Zen 1 and 2, which qemu calls EPYC and EPYC-Rome; when compiled, only where the user says that it is fast."""
+    made = (
+        kernel("sliders.union"),
+        variant_named("pext", find("sliders.union"), "bmi2"),
+        kernel("sliders.union", "bmi2"),
+    )
+    answers = []
+    for dispatch, flags in ((True, ()), (False, ("-mbmi", "-mbmi2")), (False, ("-mbmi", "-mbmi2", "-DSETWISE_PEXT"))):
+        text = c.header(Order(made, facts_of, "a test", dispatch=dispatch))
+        (tmp_path / "setwise_inline.h").write_text(text, encoding="ascii")
+        (tmp_path / "use.c").write_text(PEXT, encoding="ascii")
+        run([require_tool("gcc"), "-std=c11", "-O1", *STRICT, *flags, "use.c", "-o", "use"], tmp_path)
+        processors = ("EPYC", "EPYC-Rome", "EPYC-Milan", "Haswell") if dispatch else ("Haswell",)
+        answers += [under_qemu(processor, tmp_path / "use").split() for processor in processors]
+    assert {squares for squares, _ in answers} == {"101814121110b06"}
+    assert [isa for _, isa in answers] == ["bmi2", "bmi2", "bmi2-pext", "bmi2-pext", "bmi2", "bmi2-pext"]
+
+
 def usable(*but: str) -> list[str]:
     """Of the sets that the program asks for those that this processor has, but those."""
     asked = {*ONE, *MANY}.difference(but)
-    return [isa for isa in BITS if isa in asked and TARGETS[isa].features - BASELINE <= cpu.features()]
+    return [isa for isa in TARGETS if isa in asked and TARGETS[isa].features - BASELINE <= cpu.features()]
 
 
 def test_programs_of_windows_by_mingw_choose_under_wine(tmp_path: Path) -> None:

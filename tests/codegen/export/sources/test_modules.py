@@ -13,11 +13,15 @@ import pytest
 from setwise.analysis.code.decode import decode, features
 from setwise.analysis.code.objects import load
 from setwise.analysis.exports.facts import facts_of
+from setwise.codegen.catalogue import find
 from setwise.codegen.export.order import Order
 from setwise.codegen.export.sources import rust, zig
+from setwise.codegen.export.sources.requirements import constant_name
 from setwise.codegen.run import cpu
 from setwise.codegen.run.executable import runnable
+from setwise.codegen.variants import variant_named
 from tests.codegen.export.exports import kernel
+from tests.codegen.export.machines import under_qemu
 from tests.codegen.export.sources.exported import cpuid_cases, run
 from tests.conftest import require_module, require_rust
 
@@ -30,12 +34,12 @@ KERNELS = (
     ("sliders.pair", "x86-64"),
     ("kogge-stone.attacks.noEa", "avx2"),  # vectors by value
 )
-SETS = ("x86-64", "bmi2", "sse2", "avx2", "avx512")
 ATTACKED = 0x8141_2111_0905_03FE  # by a queen on a1 of an empty board
 
 
 def order(*, dispatch: bool = False) -> Order:
-    return Order(tuple(kernel(*each) for each in KERNELS), facts_of, "a test", dispatch=dispatch)
+    kernels = *(kernel(*each) for each in KERNELS), variant_named("pext", find("sliders.pair"), "bmi2")
+    return Order(kernels, facts_of, "a test", dispatch=dispatch)
 
 
 RUST = """\
@@ -90,9 +94,27 @@ def test_what_is_safe_in_rust_refuses_what_is_not(tmp_path: Path) -> None:
 
 @runs
 def test_every_bit_that_a_set_needs_is_asked_for_in_rust(tmp_path: Path) -> None:
-    lines = [f"    assert_eq!(setwise::sets_of({a}, {b}, {state}), {sets});" for a, b, state, sets in cpuid_cases(SETS)]
+    wanted = ("sse2", "bmi1", "bmi2", "fast-pext", "avx2", "avx512f")
+    text = rust.module(order(dispatch=True))
+    assert all(f"const {constant_name(each)}:" in text for each in wanted)
+    lines = [
+        f"    assert_eq!(setwise::features_of({a}, {b}, {c}, {state}), {features});"
+        for a, b, c, state, features in cpuid_cases(wanted)
+    ]
     program = rust_program(tmp_path, "\n".join(("mod setwise;", "fn main() {", *lines, "}")), "-O", dispatch=True)
     run([str(program)], tmp_path)
+
+
+@runs
+@pytest.mark.parametrize("dispatch", [False, True], ids=["compiled", "run"])
+def test_pext_is_chosen_in_rust_only_where_it_is_fast(tmp_path: Path, dispatch: bool) -> None:
+    source = 'mod setwise;\nfn main() {\n    println!("{}", setwise::sliders_pair_isa());\n}\n'
+    flags = () if dispatch else ("-Ctarget-feature=+bmi1,+bmi2",)
+    for more, isas in (((), ["bmi2-pext" if dispatch else "x86-64"]), (("--cfg=setwise_pext",), ["bmi2-pext"])):
+        program = rust_program(tmp_path, source, "-O", *flags, *more, dispatch=dispatch)
+        assert under_qemu("Haswell", program).split() == isas
+        if dispatch and not more:
+            assert [under_qemu(name, program) for name in ("EPYC", "EPYC-Rome")] == ["x86-64\n"] * 2
 
 
 ZIG = """\
@@ -119,7 +141,7 @@ def test_zig_chooses_for_the_cpu_that_is_built_for(tmp_path: Path, cpu_name: str
         command = [sys.executable, "-m", "ziglang", *kind, "-OReleaseFast", f"-mcpu={cpu_name}", "use.zig"]
         run([*command, f"-femit-bin={output}"], tmp_path)
     used = features(decode(load(tmp_path / "use.o", "queen").text))
-    assert ("avx2" in used) == (cpu_name == "native" and {"avx2", "bmi2"} <= cpu.features())
+    assert ("avx2" in used) == (cpu_name == "native" and "avx2" in cpu.features())
     library = ctypes.CDLL(str(tmp_path / "use.so"))
     library.queen.restype, library.queen.argtypes = ctypes.c_uint64, (ctypes.c_uint64,) * 2
     assert library.queen(1, 0xFFFF_FFFF_FFFF_FFFE) == ATTACKED
@@ -132,7 +154,7 @@ def test_zig_chooses_for_the_cpu_that_is_built_for(tmp_path: Path, cpu_name: str
 
 
 def test_zig_does_not_ask_the_processor() -> None:
-    with pytest.raises(ValueError, match="--dispatch is for C and Rust"):
+    with pytest.raises(ValueError, match="--dispatch is for C and Rust only: Zig compiles"):
         zig.module(order(dispatch=True))
 
 

@@ -11,7 +11,7 @@ from setwise.codegen.export.sources.zig import three_input_logic
 from setwise.codegen.ir.graph import postorder
 from setwise.codegen.passes.code_motion import place_values
 from tests.codegen.export.exports import kernel
-from tests.codegen.export.sources.exported import Functions, every_form, sample
+from tests.codegen.export.sources.exported import Functions, every_form, needs, sample
 
 REGISTERS_ONLY = {"store", "reload", "argument", "address", "distance", "load-constant", "entry"}
 """Operations that `source_of` takes away, and those that only registers ask for."""
@@ -46,7 +46,7 @@ def test_logic_overwrites_what_nobody_reads_again() -> None:
     readers = last_readers(place_values(source_of(each).graph))
     ternaries = [value for value in readers.values() if value.op == "ternary"]
     assert ternaries
-    text = c.function(each, "f")
+    text = c.function(each, "f", needs(each))
     for line in (line for line in text.splitlines() if "ternarylogic" in line):
         first = line.split("epi64(")[1].split(",")[0]
         assert text.split(line)[1].count(f"({first},") == text.split(line)[1].count(f", {first},") == 0, line

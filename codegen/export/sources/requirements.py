@@ -1,0 +1,109 @@
+"""The CPU features that exported source requires: of its intrinsics, and of its bytes in general registers."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+
+from setwise.codegen.export.names import uses_pext
+from setwise.codegen.export.order import Order
+from setwise.codegen.export.sources.source import source_of
+from setwise.codegen.ir.graph import postorder
+from setwise.codegen.ir.values import Value
+from setwise.codegen.kernel import Kernel
+from setwise.codegen.run.cpu import FEATURES
+
+FAST_PEXT = "fast-pext"
+"""The processor executes pext and pdep without microcode. It is no bit of CPUID; its vendor and family say it."""
+_AVX512F, _AVX512BW, _AVX512VL = "avx512f", "avx512bw", "avx512vl"
+_GENERAL = ("popcnt", "bmi1", "bmi2")
+_OF_OPERATION: Mapping[str, str] = {
+    **dict.fromkeys(("rotl", "ternary", "exchange", "repeat"), _AVX512F),
+    "permute-bytes": "avx512vbmi",
+    "nonzero-bytes-mask": _AVX512BW,
+    "affine": "gfni",
+}
+"""The feature of an operation on vectors of every width, beyond that of its width."""
+_ON_BYTES = ("add-bytes", "sub-bytes", "interleave", "interleave-high")
+_IMPLIED: Mapping[str, str] = {"avx2": "avx", _AVX512F: "avx2", _AVX512VL: "avx512dq"} | dict.fromkeys(
+    (_AVX512BW, "avx512dq", "avx512vbmi"), _AVX512F
+)
+"""The feature that comes with each on all processors, and that compilers use with it: GCC has vextracti64x2, of
+AVX512DQ, in functions with AVX512VL."""
+_BITS_OF_CPUID = {**FEATURES, "sse2": (1, 3, 26, 0)}
+ORDER = ("sse2", *_GENERAL, FAST_PEXT, "avx", "avx2", _AVX512F, _AVX512VL, _AVX512BW, "avx512vbmi", "gfni")
+"""All features that source can require, oldest first."""
+BITS: Mapping[str, int] = {feature: 2 << at for at, feature in enumerate(ORDER)}
+"""The bit of each feature in exported source. Bit 0 says that the features are detected."""
+
+
+def requirement(kernel: Kernel, order: Order) -> tuple[str, ...]:
+    """Return the features that the kernel's source requires, oldest first.
+
+    Vector code requires the features of its intrinsics alone: compilers use BMI there if their flags allow it, but need
+    it only for a few moves. Code in general registers requires those of its bytes, since it has no intrinsics. A
+    feature that another one implies is left out.
+    """
+    bytes_features = order.facts(kernel).features
+    values = [*postorder(source_of(kernel).graph.results)]
+    vectors = any(value.lanes > 1 for value in values)
+    needs = {"popcnt", *(() if vectors else _GENERAL)} & {*bytes_features}
+    if uses_pext(kernel):
+        needs |= {"bmi2", FAST_PEXT}
+    if any(feature.startswith("avx") for feature in bytes_features):
+        needs |= {"avx"}.union(*map(_of, values))
+    elif vectors:
+        needs |= {"sse2"}
+    return tuple(feature for feature in ORDER if feature in needs - _implied(needs))
+
+
+def _of(value: Value) -> Iterator[str]:
+    """Yield the features of an operation on vectors, or of a vector constant."""
+    lanes = max(value.lanes, *(arg.lanes for arg in value.args), 1)
+    if lanes == 1:
+        return
+    yield "avx2" if lanes == 4 or value.op in ("blend", "splat") or value.operation.left else "avx"
+    if lanes == 8:
+        yield _AVX512F
+        if value.op in _ON_BYTES:
+            yield _AVX512BW
+    if value.op in _OF_OPERATION:
+        yield _OF_OPERATION[value.op]
+        if lanes < 8:
+            yield _AVX512VL
+
+
+def constant_name(feature: str) -> str:
+    """Return the constant name of a feature's bit.
+
+    >>> constant_name("fast-pext")
+    'FAST_PEXT'
+    """
+    return feature.replace("-", "_").upper()
+
+
+def _implied(needs: Iterable[str]) -> set[str]:
+    """Return the features that others imply."""
+    found: set[str] = set()
+    for feature in needs:
+        while feature in _IMPLIED:
+            feature = _IMPLIED[feature]
+            found.add(feature)
+    return found
+
+
+def cpuid_test(feature: str, template: str = "{word}", fast_pext: str = "", joined: str = " ") -> str:
+    """Return the condition under which a processor and its system have a feature and those that it implies.
+
+    The template tests the bits of a {mask} in a {word}: a register (0 eax to 3 edx) of a CPUID leaf, or `state`, which
+    is XCR0. `fast_pext` is the condition of `FAST_PEXT`.
+
+    >>> cpuid_test("avx2", "{word} & {mask}", joined=", ")
+    'leaf1[2] & 0x10000000, leaf7[1] & 0x20, state & 0x6'
+    """
+    if feature == FAST_PEXT:
+        return fast_pext
+    masks: Counter[str] = Counter()
+    for each in {feature, *_implied([feature])}:
+        leaf, register, bit, state = _BITS_OF_CPUID[each]
+        masks[f"leaf{leaf}[{register}]"] |= 1 << bit
+        masks["state"] |= state
+    return joined.join(template.format(word=word, mask=hex(mask)) for word, mask in sorted(masks.items()) if mask)
