@@ -12,7 +12,8 @@ PATTERNS = (
 
 
 def instruction_sets(text: str) -> str:
-    """Return instruction sets as typed, with `native` replaced by the newest set that this processor supports."""
+    """Return instruction sets in lower case, with `native` replaced by the newest set that this processor supports."""
+    text = text.lower()
     if "native" not in text.split(","):
         return text
     from setwise.codegen.run.call import missing

@@ -67,6 +67,9 @@ def run(arguments: Namespace) -> int:
             time_limit=arguments.time_limit,
             show=progress.show,
         )
+    if exported.inexpressible:
+        sets = ", ".join(exported.inexpressible)
+        print(f"setwise export: left out, because {arguments.format} cannot express it: {sets}", file=sys.stderr)
     if absent := [f"{name} for {isa}" for name, isa in exported.left_out]:
         more = f" and {len(absent) - 3} more" if len(absent) > 3 else ""
         print(f"setwise export: skipped, because they do not exist: {', '.join(absent[:3])}{more}", file=sys.stderr)

@@ -15,7 +15,7 @@ from setwise.analysis.parallel import Show, silent, unrefused
 from setwise.analysis.proof.prover import TIME_LIMIT, Prover
 from setwise.analysis.spec.contracts import task_of
 from setwise.analysis.text import counted
-from setwise.codegen.export.formats import FORMATS, Format
+from setwise.codegen.export.formats import ALIASES, FORMATS, Format
 from setwise.codegen.export.write import write
 from setwise.codegen.ir.routine import Routine
 from setwise.codegen.kernel import Kernel
@@ -29,8 +29,8 @@ _OWN_NAME = re.compile(r"[A-Za-z0-9_./+@~-]+:[A-Za-z0-9_.]+")
 class Exported:
     """The summary of an export that was written.
 
-    `left_out` lists the requested pairs of routine and instruction set that have no kernel. `proved` is None if no
-    solver is installed.
+    `left_out` lists the requested pairs of routine and instruction set that have no kernel, `inexpressible` the
+    instruction sets, of all, that the format cannot express. `proved` is None if no solver is installed.
     """
 
     directory: str
@@ -38,6 +38,7 @@ class Exported:
     kernels: int
     proved: bool | None
     left_out: tuple[tuple[str, str], ...]
+    inexpressible: tuple[str, ...] = ()
 
     @property
     def summary(self) -> str:
@@ -74,9 +75,12 @@ def export(
     written, none is. Raises ValueError for options that contradict each other, and CannotRunHere if a kernel is not
     proved.
     """
-    prover = None if unproved else _prover()
+    prover, format = None if unproved else _prover(), ALIASES.get(format, format)
     given, isas = _format(format, endbr64, dispatch), list(dict.fromkeys(isas))
-    if given.fallback and (dispatch or len(isas) > 1):
+    inexpressible: tuple[str, ...] = ()
+    if isas == [*TARGETS]:
+        isas, inexpressible = [*given.isas], tuple(isa for isa in isas if isa not in given.isas)
+    if given.fallback:
         isas = list(dict.fromkeys(("x86-64", *isas)))
     for routine in routines:
         if is_own(routine.name) and not _OWN_NAME.fullmatch(routine.name):
@@ -117,7 +121,8 @@ def export(
     there = {(kernel.name, kernel.target.name) for kernel in kernels}
     absent = tuple(pair for pair in product(request.names, request.isas) if pair not in there)
     proved = None if prover is None and not unproved else prover is not None
-    return Exported(directory, tuple(files), len(kernels), proved, () if request.isas == tuple(TARGETS) else absent)
+    absent = () if request.isas == given.isas else absent
+    return Exported(directory, tuple(files), len(kernels), proved, absent, inexpressible)
 
 
 def _format(name: str, endbr64: bool, dispatch: bool) -> Format:

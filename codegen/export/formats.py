@@ -19,6 +19,7 @@ from setwise.codegen.export.order import Order
 from setwise.codegen.export.sources import c, javascript, rust, zig
 from setwise.codegen.export.sources.language import commented
 from setwise.codegen.kernel import Kernel
+from setwise.codegen.targets import TARGETS
 
 Writer = Callable[[Order], dict[str, bytes]]
 
@@ -28,10 +29,11 @@ class Format:
     """A format.
 
     files      the function from an order to the content of each file; it raises ValueError for an impossible order
-    fallback   whether kernels for plain x86-64 are added to those of a choice among instruction sets
+    fallback   whether it chooses among kernels, so that those for plain x86-64 are added
     dispatch   whether the exported code can choose an instruction set at run time
     endbr64    whether functions may begin with endbr64
     abi        the default calling convention
+    isas       the instruction sets that it can express
     """
 
     files: Writer
@@ -39,6 +41,7 @@ class Format:
     dispatch: bool = False
     endbr64: bool = True
     abi: str = "sysv"
+    isas: tuple[str, ...] = tuple(TARGETS)
 
 
 def _source(text: Callable[[Order], str], ending: str, order: Order) -> dict[str, bytes]:
@@ -80,6 +83,7 @@ def _header(order: Order) -> dict[str, bytes]:
     return {f"{order.called}.h": header(order).encode("ascii")}
 
 
+_WITHOUT_GFNI = tuple(name for name in TARGETS if name != "gfni")
 FORMATS: Mapping[str, Format] = {
     "nasm": Format(partial(_listings, "nasm", ".asm")),
     "gas": Format(partial(_listings, "gas", ".s")),
@@ -88,8 +92,8 @@ FORMATS: Mapping[str, Format] = {
     "go": Format(go.files, endbr64=False),
     "c": Format(c.files, fallback=True, dispatch=True, endbr64=False),
     "rust": Format(partial(_source, rust.module, ".rs"), fallback=True, dispatch=True, endbr64=False),
-    "zig": Format(partial(_source, zig.module, ".zig"), fallback=True, endbr64=False),
-    "javascript": Format(partial(_source, javascript.module, ".mjs"), endbr64=False),
+    "zig": Format(partial(_source, zig.module, ".zig"), fallback=True, endbr64=False, isas=_WITHOUT_GFNI),
+    "javascript": Format(partial(_source, javascript.module, ".mjs"), endbr64=False, isas=("x86-64",)),
     "elf": Format(partial(_objects, elf, ".o")),
     "coff": Format(partial(_objects, coff, ".obj"), abi="win64"),
     "macho": Format(partial(_objects, macho, ".o")),
@@ -97,5 +101,8 @@ FORMATS: Mapping[str, Format] = {
 }
 """The formats by name. Listings are those of `setwise listing --syntax`."""
 
+
+ALIASES: Mapping[str, str] = {"cpp": "c", "c++": "c"}
+"""Other names of formats. The C header is also one of C++."""
 
 assert {*DIALECTS, "go"} <= FORMATS.keys()

@@ -21,6 +21,7 @@ from setwise.analysis.spec.task import Task
 from setwise.codegen.catalogue import find
 from setwise.codegen.export.formats import FORMATS
 from setwise.codegen.kernel import Kernel
+from setwise.codegen.targets import TARGETS
 from setwise.codegen.version import version
 from tests.analysis.commands.running import SOUTH, UNION, Capture, complaint, export, findings
 from tests.conftest import require_module
@@ -42,7 +43,8 @@ def test_every_format_is_written_and_verifies(form: str, tmp_path: Path, capsys:
     assert {name: one["sha256"] for name, one in found["files"].items()} == {
         name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in files.items()
     }
-    assert "2 kernels, proved" in capsys.readouterr().out
+    number = 4 if form in ("c", "rust", "zig") else 2  # those for x86-64 are always there
+    assert f"{number} kernels, proved" in capsys.readouterr().out
     for path in files.values():
         if path.suffix not in (".o", ".obj", ".a"):
             head = "".join(path.read_text().splitlines(keepends=True)[:8])
@@ -104,6 +106,34 @@ def test_what_does_not_come_for_a_set_is_told(tmp_path: Path, capsys: Capture) -
     found = export(tmp_path, "exploding.rook", SOUTH, "--isa", "x86-64,avx2", "--format", "gas")
     assert len(found["kernels"]) == 3
     assert "skipped, because they do not exist: exploding.rook for avx2" in capsys.readouterr().err
+
+
+def test_all_sets_are_those_that_the_format_can_express(tmp_path: Path, capsys: Capture) -> None:
+    for form, left in (("zig", "gfni"), ("javascript", "bmi2, sse2, avx2, avx512, gfni"), ("cpp", "")):
+        found = export(tmp_path / form, UNION, "--isa", "ALL", "--format", form, "--unproved")
+        assert found["request"]["format"] == form.replace("cpp", "c")
+        isas = [one["isa"] for one in found["kernels"]]
+        assert isas == [isa for isa in TARGETS if isa not in left.split(", ")]
+        printed = capsys.readouterr().err
+        assert printed == (f"setwise export: left out, because {form} cannot express it: {left}\n" if left else "")
+        assert findings(capsys, tmp_path / form, status=0) == []
+
+
+def test_one_set_comes_with_a_fallback_and_the_plain_name(tmp_path: Path) -> None:
+    found = export(tmp_path, UNION, "--isa", "AVX2", "--format", "c++", "--unproved")
+    assert [one["isa"] for one in found["kernels"]] == ["x86-64", "avx2"]
+    text = (tmp_path / "setwise_inline.h").read_text()
+    assert "uint64_t setwise_sliders_union(" in text
+    assert "Plain x86-64 is the fallback." in text
+
+
+def test_a_variant_with_pext_comes_with_the_default_one(tmp_path: Path, capsys: Capture) -> None:
+    for form, kernels in (("c", 3), ("rust", 3), ("elf", 1)):
+        there = tmp_path / form
+        found = export(there, UNION, "--isa", "bmi2", "--for", "latency", "--format", form, "--unproved")
+        assert len(found["kernels"]) == kernels
+        assert sum(one["symbol"].endswith("_pext") for one in found["kernels"]) == 1
+        assert findings(capsys, there, status=0) == []
 
 
 def test_a_listing_is_what_the_command_in_it_prints(tmp_path: Path, capsys: Capture) -> None:
