@@ -17,11 +17,10 @@ from setwise.analysis.exports.export_request import ExportRequest
 from setwise.analysis.exports.facts import facts_of
 from setwise.codegen.assemble import assemble
 from setwise.codegen.export.names import symbol
-from setwise.codegen.export.prototypes import prototype, registers
+from setwise.codegen.export.prototypes import conventions, prototype, registers
 from setwise.codegen.files import read_checked
 from setwise.codegen.ir.routine import Parameter
 from setwise.codegen.kernel import Kernel
-from setwise.codegen.machine.convention import SYSV, WIN64
 from setwise.codegen.numbering import LITTLE_ENDIAN
 from setwise.codegen.own.user_files import is_own, parted, source_digest
 from setwise.codegen.version import version
@@ -83,7 +82,6 @@ def sources_of(request: ExportRequest) -> dict[str, str]:
 
 def _kernel(kernel: Kernel) -> dict[str, Any]:
     code, contract, facts = assemble(kernel.code), kernel.routine.contract, facts_of(kernel)
-    conventions = dict.fromkeys((kernel.convention, SYSV, WIN64))
     numbering = {} if contract.numbering == LITTLE_ENDIAN else {"squares": str(contract.numbering)}
     return {
         "name": kernel.name,
@@ -94,7 +92,7 @@ def _kernel(kernel: Kernel) -> dict[str, Any]:
         "lanes": kernel.layout.lanes,
         "abi": kernel.convention.name,
         "prototype": prototype(kernel) if kernel.convention.name != "wiki" else None,
-        "registers": {convention.name: dict(registers(kernel, convention)) for convention in conventions},
+        "registers": {convention.name: dict(registers(kernel, convention)) for convention in conventions(kernel)},
         "features": facts.features,
         "counts": dict(facts.counts),
         "changed": facts.changed,

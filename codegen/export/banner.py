@@ -7,11 +7,11 @@ from textwrap import wrap
 from setwise.codegen.assemble import assemble
 from setwise.codegen.export.names import in_comment
 from setwise.codegen.export.order import Facts, Order
-from setwise.codegen.export.prototypes import prototype, registers
+from setwise.codegen.export.prototypes import conventions, prototype, registers
 from setwise.codegen.export.unwind import prologue, stack_bytes
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.machine.code import Memory
-from setwise.codegen.machine.convention import SYSV, WIN64
+from setwise.codegen.machine.convention import WIN64
 from setwise.codegen.targets.operands import RSP
 from setwise.codegen.version import version
 
@@ -129,7 +129,7 @@ def _digest(facts: Facts, code: str) -> tuple[str, str]:
 
 def _registers(kernel: Kernel) -> Iterator[tuple[str, str]]:
     """Yield the registers of arguments and result in this kernel's convention and in the others."""
-    for convention in dict.fromkeys((kernel.convention, SYSV, WIN64)):
+    for convention in conventions(kernel):
         places = registers(kernel, convention)
         text = ", ".join(f"{name} {place}" for name, place in places)
         if convention == WIN64 and any(re.match("[xyz]mm", place) for _, place in places):

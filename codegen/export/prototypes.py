@@ -3,7 +3,7 @@
 from setwise.codegen.export.names import symbol
 from setwise.codegen.ir.routine import Parameter
 from setwise.codegen.kernel import Kernel
-from setwise.codegen.machine.convention import Convention
+from setwise.codegen.machine.convention import SYSV, WIN64, Convention
 from setwise.codegen.targets.operands import sized
 
 VECTORS = {2: "__m128i", 4: "__m256i", 8: "__m512i"}
@@ -13,6 +13,12 @@ VECTORS = {2: "__m128i", 4: "__m256i", 8: "__m512i"}
 def boards_a_call(kernel: Kernel) -> int:
     """Return the number of boards in each argument and result that is passed by value."""
     return kernel.layout.lanes if kernel.layout.batched and not kernel.routine.contract.elements else 1
+
+
+def conventions(kernel: Kernel) -> list[Convention]:
+    """Return the kernel's calling convention, System V and Windows x64, if they have registers for its vectors."""
+    vectors = sum(not each.scalar for each in kernel.routine.contract.parameters) if boards_a_call(kernel) > 1 else 0
+    return [each for each in dict.fromkeys((kernel.convention, SYSV, WIN64)) if vectors <= len(each.vector_arguments)]
 
 
 def returns(kernel: Kernel) -> bool:
@@ -66,7 +72,6 @@ def registers(kernel: Kernel, convention: Convention) -> tuple[tuple[str, str], 
     """Return the name and the place of each parameter and of the result in a calling convention.
 
     >>> from setwise.codegen.catalogue import find
-    >>> from setwise.codegen.machine.convention import WIN64
     >>> from setwise.codegen.lower import lower
     >>> registers(lower(find("kogge-stone.attacks.sout")), WIN64)
     (('sliders', 'rcx'), ('empty', 'rdx'), ('attacks', 'rax'))

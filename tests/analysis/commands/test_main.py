@@ -85,8 +85,6 @@ WRONG = {
     "table initB --as go": "unknown language 'go': choose from c, rust, python",
     "table --as c": "--as needs the name of a table",
     "table initB --as c --json": "excludes --json",
-    "table initB --as c --squares a1": "--squares needs the name of a table",
-    "table shift --squares a1": "shift contains no boards",
 }
 """Command lines, and a part of the line that each is answered with."""
 

@@ -111,7 +111,7 @@ def test_what_cannot_be_run_is_said_with_the_remedy(
     assert (status, "Haswell lacks avx512bw, avx512f, avx512vbmi" in err) == (1, True)
     for unwanted in (("--isa", "avx2"), ("sliders.union",)):
         status, _, err = said(capsys, made, "south", SOUTH, *unwanted)
-        assert (status, "a function of a file needs --object FILE --symbol SYM --spec NAME" in err) == (2, True)
+        assert (status, "a function of an ELF file needs --object FILE --symbol SYM --spec NAME" in err) == (2, True)
     assert main(["check", "--object", str(made)]) == 2
     assert "needs --object FILE" in capsys.readouterr().err
     monkeypatch.setenv("PATH", "")
