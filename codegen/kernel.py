@@ -47,7 +47,7 @@ class Kernel(Plan):
 
 
 def plan(routine: Routine, target: Target, abi: str, lanes: int | None) -> Plan:
-    """Return the plan; None means the default lanes. Raise ValueError, in one line, for an impossible combination."""
+    """Return the plan. `lanes` None is the default. Raise ValueError, in one line, for an impossible combination."""
     convention = convention_named(abi)
     if target.name not in routine.isas:
         raise Refused(f"{routine.name} is not available for {target.name}: use one of {', '.join(routine.isas)}")

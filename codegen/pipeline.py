@@ -166,7 +166,7 @@ def _traced(routine: Routine, layout: Layout) -> tuple[State, ...]:
 
 
 def _distinct(states: Iterable[State]) -> list[State]:
-    """Return the first of all states with equal graphs."""
+    """Return the states, in order, of those with equal graphs only the first."""
     by_shape: dict[Any, State] = {}
     for state in states:
         by_shape.setdefault(state.shape, state)

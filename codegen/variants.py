@@ -106,7 +106,7 @@ def _in_general(asked: Plan) -> Named:
 
 
 def _boards(asked: Plan) -> Named:
-    """Yield the variants whose lanes are boards."""
+    """Yield the variants whose lanes hold boards."""
     yield "critical-path", VariantPlan(asked, soonest=True)
     yield "hoisted", VariantPlan(_hoisting(asked), soonest=False)
     for way, _ in asked.routine.named_descriptions:
@@ -115,7 +115,7 @@ def _boards(asked: Plan) -> Named:
 
 
 def _rays(asked: Plan, lanes: int | None) -> Named:
-    """Yield the variants whose lanes are directions, or with some directions in general registers."""
+    """Yield the variants for one board: with directions in lanes, in general registers, or some in each."""
     _, *others = widths(asked.routine, asked.target)
     yield "hoisted", VariantPlan(_side_by_side(asked), soonest=False)
     for number in others if lanes is None else ():

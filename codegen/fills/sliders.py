@@ -102,7 +102,7 @@ def _east_by_addition(fill: RayFill) -> RayFill:
 
 
 ALONE = by_rays(push.pull_by_two)
-"""Each ray separately, with runs of two only."""
+"""The form that computes each ray separately, with runs of at most two squares."""
 
 
 def turned_rooks(board: Board, order: Sequence[Direction], rooks: Value, bishops: Value) -> Attacks:

@@ -322,7 +322,7 @@ def reshaped(op: str, value: Value, lanes: int = 1) -> Value:
 
 
 def beside(first: Value, second: Value) -> Value:
-    """Return two lanes: two one-lane values."""
+    """Return two lanes: `first` and `second`, which have one lane each."""
     if first is second:
         return reshaped("broadcast", first, 2)
     if first.constant is not None and second.constant is not None:

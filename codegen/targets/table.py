@@ -118,7 +118,7 @@ class Target:
         return rows if always else tuple([row for row in rows if row.when is None or row.when(value)])
 
     def overwrites(self, value: Value) -> bool:
-        """Return whether every row that can compute this value overwrites an argument."""
+        """Return whether some row can compute this value, and every such row overwrites an argument."""
         rows = self.rows_for(value)
         return bool(rows) and all(row.tied for row in rows)
 
