@@ -24,7 +24,7 @@ square."""
 class Direction:
     """One of the eight directions of the compass rose, or a leap.
 
-    `shift` is the difference of the square numbers, positive towards h8. `file_step` and `rank_step` are its parts.
+    A step adds `file_step` to the file and `rank_step` to the rank, so it adds `shift` to the number of the square.
 
     >>> SOWE.name, SOWE.shift, SOWE.opposite.name
     ('soWe', -9, 'noEa')
@@ -37,9 +37,9 @@ class Direction:
 
     @property
     def avoid_wrap(self) -> int:
-        """Mask of the squares that one step can reach; the seeds' avoidWrap.
+        """Mask of the squares that one step can reach (the literature's `avoidWrap`).
 
-        With it a rotate may replace the shift.
+        The mask clears all wrapped bits, so the shift may be a rotate.
 
         >>> hexadecimal(NOEA.avoid_wrap), hexadecimal(SOUT.avoid_wrap)
         ('0xfefe_fefe_fefe_fe00', '0x00ff_ffff_ffff_ffff')
@@ -61,11 +61,11 @@ class Direction:
         return _direction_of(self.file_step, -self.rank_step)
 
     def reach_files(self, steps: int) -> int:
-        """Return the files, as whole files, that a step of this length can reach."""
+        """Return all squares of the files that `steps` steps can reach."""
         return (_shifted(0xFF, self.file_step * steps) & 0xFF) * FILE_A
 
     def reach(self, steps: int) -> int:
-        """Return the squares that a step of this length can reach.
+        """Return the squares that `steps` steps from some square of the board can reach.
 
         >>> print(draw(NOEA.reach(5)))
         . . . . . 1 1 1
@@ -97,7 +97,7 @@ NOWE = Direction("noWe", 7, -1, 1)
 NORT = Direction("nort", 8, 0, 1)
 
 DIR8 = (NOEA, EAST, SOEA, SOUT, SOWE, WEST, NOWE, NORT)
-"""The eight directions in the seeds' order. A parameter `dir8` is an index into it."""
+"""The eight directions in the literature's order. A parameter `dir8` is an index into it."""
 VERTICAL = (SOUT, NORT)
 EASTWARD = (NOEA, EAST, SOEA)
 WESTWARD = (NOWE, WEST, SOWE)
@@ -118,7 +118,7 @@ DIRECTION_SETS: Mapping[str, tuple[Direction, ...]] = {
 
 
 def leap(*directions: Direction) -> Direction:
-    """Return the sum of several steps as one leap. Raise ValueError if it leads back to the origin.
+    """Return the sum of steps as one leap. Raise ValueError if there are none, or if they lead back to the origin.
 
     >>> leap(NORT, NORT, EAST).shift, leap(NORT, EAST)
     (17, noEa)
@@ -183,9 +183,9 @@ def squares(board: int) -> Iterator[int]:
 def parse_board(text: str) -> int:
     """Return the board that a text denotes: a number, a list of squares, or a drawing of eight lines.
 
-    Numbers are decimal or hexadecimal and may hold underscores. A drawing has rank 8 on top, `1` or `x` for a square in
-    the set and `.` for an empty one. Spaces are optional. The labels that `draw` prints are accepted. Raise a one-line
-    ValueError for other text, and for a number that is negative or exceeds 64 bits.
+    Numbers are decimal, or hexadecimal after 0x, and may have underscores. Spaces or commas separate squares. A drawing
+    has rank 8 on top, `1` or `x` for a square in the set and `.` for any other. It may have spaces and the labels that
+    `draw` prints. Raise a one-line ValueError for other text, and for a number that is negative or exceeds 64 bits.
 
     >>> parse_board("0x8000_0000_0000_0001") == parse_board("a1,h8") == parse_board("9223372036854775809")
     True
@@ -247,7 +247,7 @@ def _parse_drawing(text: str) -> int:
 
 
 def hexadecimal(board: int) -> str:
-    """Return a board as sixteen hexadecimal digits in groups of four.
+    """Return a board as 0x and sixteen hexadecimal digits in groups of four.
 
     >>> hexadecimal(INNER_FILES)
     '0x7e7e_7e7e_7e7e_7e7e'

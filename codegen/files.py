@@ -11,10 +11,10 @@ class NotRegularError(OSError):
 
 
 def read_regular(path: str | Path, most: int, *, links: bool) -> bytes:
-    """Return the content of a regular file, cut off one byte after `most` bytes.
+    """Return the content of a regular file, at most its first `most` + 1 bytes, so that a larger file shows.
 
-    `links` permits a symbolic link. Raise NotRegularError for anything but a regular file, and OSError if it cannot be
-    read.
+    `links` permits a symbolic link. Raise NotRegularError for anything but a regular file, OSError if it cannot be
+    read, and ValueError for a path that is no file name.
     """
     names = ("O_NONBLOCK", "O_BINARY", *(() if links else ("O_NOFOLLOW",)))
     with os.fdopen(os.open(path, os.O_RDONLY | sum(getattr(os, name, 0) for name in names)), "rb") as file:

@@ -30,12 +30,12 @@ _REACHED: Mapping[str, int] = {"white": RANK_4, "black": RANK_5}
 
 
 def leaps(layout: Layout, leapers: Value, directions: Sequence[Direction]) -> Iterator[Value]:
-    """Yield the targets of steps or jumps in these directions, one direction per lane."""
+    """Yield the targets of steps or jumps in these directions: a value for each ray of the layout."""
     return (ray.step(layout.board(ray, leapers)) for ray in layout.rays(directions))
 
 
 def in_lanes(directions: Sequence[Direction]) -> Description:
-    """Return the description that unites all targets of these steps or jumps."""
+    """Return the description of the union of all targets of steps or jumps in these directions."""
 
     def describe(layout: Layout, leapers: Value) -> tuple[Value, ...]:
         return (layout.union(leaps(layout, leapers, directions)),)

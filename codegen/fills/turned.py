@@ -34,5 +34,5 @@ def _wide(board: Value) -> Value:
 
 
 def _less(walls: Value, steps: Value) -> Value:
-    """Subtract bytewise: a borrow propagates from the first square of each ray to the next wall."""
+    """Return `walls - steps` bytewise. A borrow propagates from a ray's first square, in `steps`, to a wall."""
     return make("sub-bytes", walls, steps)

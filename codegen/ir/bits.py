@@ -10,14 +10,13 @@ from setwise.codegen.ir.operations import operation_named
 from setwise.codegen.ir.values import ALL, RESHAPES, Lanes, Value
 
 _ALIKE = 1 << 16
-"""The size of the caches. The rays, lanes and forms of a routine repeat the same queries."""
+"""The size of each cache. The rays, lanes and forms of a routine repeat the same queries."""
 
 
 def known_zero(value: Value, known: dict[Value, Lanes], *, loose: bool = False) -> Lanes:
-    """Return the bits of each lane that are zero for all parameters.
+    """Return for each lane a mask of the bits that are zero whatever the parameters are.
 
-    `known` caches the result for each value. `loose` permits any shift to become a rotate: then a shift alone clears no
-    bits.
+    `known` caches the result for each value. If `loose`, a shift may later become a rotate, so it clears no bits.
 
     >>> from setwise.codegen.ir.values import parameter
     >>> [hex(lane) for lane in known_zero(parameter(0) << 4 & 0xFF, {})]
@@ -30,7 +29,7 @@ def known_zero(value: Value, known: dict[Value, Lanes], *, loose: bool = False) 
 
 
 def known_zero_along(graph: Graph) -> dict[Value, Lanes]:
-    """Return the known zero bits of every value of a graph, including steps, runs and paths before expansion."""
+    """Return the known zero bits of every value of a graph, which may hold steps, runs and paths."""
     known: dict[Value, Lanes] = {}
     for value in graph.order:
         along = value.op in _OF_RAYS
@@ -63,7 +62,10 @@ def _zeros(op: str, counts: Lanes, known: tuple[Lanes, ...], loose: bool) -> Lan
 
 @lru_cache(_ALIKE)
 def _asked(op: str, counts: Lanes, wanted: Lanes, known: tuple[Lanes, ...]) -> tuple[Lanes, ...]:
-    """Return, for each argument and lane, the bits on which the demanded bits of the result may depend."""
+    """Return, for each argument and lane, the bits on which the bits `wanted` of the result may depend.
+
+    For a shift return this for the first argument alone.
+    """
     operation = operation_named(op)
     lanes = tuple(zip(wanted, zip(*known, strict=True), counts, strict=True))
     looked_at = range(1 if operation.left else len(known))
@@ -88,7 +90,7 @@ def _zero_along(value: Value, zeros: Lanes) -> Lanes:
 
 
 def _asked_along(value: Value, wanted: Lanes) -> Lanes:
-    """Return the bits of a step's, run's or path's argument on which the demanded bits may depend."""
+    """Return the bits of the first argument of a step, run or path on which the bits `wanted` of it may depend."""
     ray, n = value.attr
     if ray is None:
         return (ALL,)
@@ -107,7 +109,7 @@ def _moved(bits: int, left: int) -> int:
 
 
 def _counts(value: Value) -> Lanes:
-    """Return the shift count of each lane, 0 for operations that shift nothing."""
+    """Return the constant shift or rotate count of each lane, 0 for operations whose `left` is 0."""
     return value.attr if value.operation.left else (0,) * value.lanes
 
 
@@ -118,9 +120,9 @@ def demanded(
     known: dict[Value, Lanes] | None = None,
     gone: Mapping[Value, Value] = MappingProxyType({}),
 ) -> dict[Value, Lanes]:
-    """Return the demanded bits of every value: the bits that some user depends on.
+    """Return for each value and lane a mask of its demanded bits: those that some result of the graph depends on.
 
-    `known` caches known zero bits. `gone` maps each removed value to the argument that replaces it.
+    `loose` and `known` are those of `known_zero`. `gone` maps each removed value to the argument that replaces it.
 
     >>> from setwise.codegen.ir.values import parameter
     >>> inner = parameter(0) & 0xFFFF

@@ -22,7 +22,7 @@ _VECTOR_LETTER = {128: "x", 256: "y", 512: "z"}
 
 @dataclass(frozen=True, slots=True, order=True)
 class Register:
-    """A register of one of the three files, at one operand size.
+    """A register of one of the three files, at one operand size in bits.
 
     >>> Register("general", 0, 64).name, Register("general", 9, 32).name, Register("vector", 17, 512).name
     ('rax', 'r9d', 'zmm17')
@@ -65,7 +65,7 @@ def vector(number: int, bits: int) -> Register:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """A memory operand: base + index * scale + displacement, or a rip-relative symbol.
+    """A memory operand: base + index * scale + displacement, or rip-relative: symbol + displacement.
 
     `bits` is the access size. With `broadcast` it is the size of the one element that fills all lanes (EVEX only).
     """
@@ -99,14 +99,14 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """One machine instruction in Intel operand order; `mask` and `zeroing` are EVEX write masks."""
+    """One machine instruction in Intel operand order. `mask` is its EVEX write mask; `zeroing` lets it clear lanes."""
 
     mnemonic: str
     operands: tuple[Operand, ...] = ()
     mask: Register | None = None
     zeroing: bool = False
     line: Line | None = field(default=None, compare=False, repr=False)
-    """The source line whose value the instruction computes, if lines were recorded."""
+    """The source line of the value that the instruction computes, if lines were recorded."""
 
 
 Item = Instruction | Label
@@ -162,7 +162,10 @@ class Fixup:
 
 @dataclass(frozen=True, slots=True)
 class Assembled:
-    """The bytes of a routine: text and data, with the fixups between them."""
+    """The bytes of a routine: text and data, with the fixups between them, whose fields hold zeros.
+
+    `labels` are the offsets of the code labels in the text, `symbols` those of the data by label in `data`.
+    """
 
     text: bytes
     data: bytes = b""

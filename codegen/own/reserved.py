@@ -1,4 +1,4 @@
-"""Names that a parameter or routine must not have, because an export could not use them."""
+"""Names that parameters and routines of users must not have, because an export could not use them."""
 
 import re
 

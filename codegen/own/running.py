@@ -21,9 +21,9 @@ class Failure:
 
 @contextmanager
 def running(file: str, refused: Callable[[Failure], Exception], *passed: type[Exception]) -> Iterator[None]:
-    """Raise `refused` for any error from a user's code, including sys.exit.
+    """Raise the error that `refused` makes of any error, including sys.exit, in a `with` block that runs a user's code.
 
-    `file` is the file whose line is reported. Ctrl-C and the errors in `passed` propagate.
+    `file` is the file of the reported line. Ctrl-C and errors of the classes `passed` propagate.
     """
     try:
         yield
