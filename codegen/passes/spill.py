@@ -272,8 +272,8 @@ class _StepPressure:
     def interfering_operands(self, value: Value, after: Set[Value]) -> set[Value]:
         """Return the operands that interfere with the result, if the values `after` are live behind it.
 
-        General operands always do, which reserves a register for the copy. A vector operand does unless a two-operand
-        form may overwrite it; with three-operand forms none does.
+        General operands always do, which reserves a register for the copy. Vector operands do in two-operand forms,
+        except one that dies and may be overwritten; with three-operand forms none does.
         """
         vectors = {arg for arg in register_operands(value.args) if arg.file == "vector"}
         others = set(register_operands(value.args)) - vectors
