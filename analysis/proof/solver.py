@@ -2,7 +2,7 @@
 
 bitwuzla is made for bit-vectors. It rewrites and bit-blasts to SAT, answers these queries in milliseconds, installs
 from PyPI with 2.5 MB and no dependencies, and has our licence (MIT). z3 answers them too, at 39 MB. Only this module
-and `domains` depend on the solver.
+asks the solver.
 """
 
 import resource
@@ -30,13 +30,13 @@ _LARGEST_FORMULA = 600_000  # bits, as `_weight` counts them: bit-blasting canno
 
 
 class LimitError(Exception):
-    """A proof that has used up its time or memory. The message says which."""
+    """A proof that has used up its time or memory, or has a formula that is too large. The message says which."""
 
 
 class Solver:
-    """Decides whether conditions can hold together; equal queries are answered from a cache.
+    """A solver that decides whether conditions can hold together, with a cache of its answers.
 
-    Queries and answers are appended to `kept`, if given.
+    Queries are appended to `kept` with their answers, if it is given, except those for single wishes.
     """
 
     def __init__(self, domain: Addresses, kept: list[Question] | None = None) -> None:
@@ -44,7 +44,7 @@ class Solver:
         self.kept = kept
         self._until, self._most = float("inf"), float("inf")
         self._checks = 0
-        self._built = 0  # the domain's counter at the start of the proof
+        self._built = 0  # the domain's counter at the start of the part of a proof
         self.asked = 0  # number of queries that reached the solver
         self._known: dict[frozenset[Any], bool] = {}  # answers by query
 
@@ -59,11 +59,11 @@ class Solver:
         self.begin()
 
     def begin(self) -> None:
-        """Start a part of a proof, whose formulas consist of terms that are created from now on."""
+        """Start a part of a proof. Formulas are checked for their size once it has made many terms."""
         self._built = self.domain.built
 
     def check(self) -> None:
-        """Raise LimitError if time or memory is used up."""
+        """Raise LimitError if time or memory is used up. Memory is looked at only now and then."""
         if time.process_time() > self._until:
             raise LimitError("the time limit was reached: allow more seconds")
         self._checks += 1
@@ -81,7 +81,7 @@ class Solver:
         return self.model(terms or (), sums, about) is not None if known is None else known
 
     def model(self, conditions: Iterable[Bits], sums: bool = False, about: str = ALL_HOLD) -> Model | None:
-        """Return an assignment that satisfies all conditions, or None. The arguments are those of `possible`."""
+        """Return a model that satisfies all conditions, a function from a value and its width to a number, or None."""
         terms = self._terms(conditions)
         if terms is None or self._known.get(frozenset(terms)) is False:
             return None
@@ -101,10 +101,9 @@ class Solver:
         return terms
 
     def pleasing(self, conditions: Iterable[Bits], wishes: Iterable[Bits], about: str = ALL_HOLD) -> Model | None:
-        """Return a model as `model` does, which also satisfies wishes.
+        """Return a model of the conditions, or None, as `model` does.
 
-        In order of priority, each wish is satisfied that is compatible with the earlier ones. The queries for single
-        wishes are not kept.
+        It also satisfies each wish, in order, that the conditions and the earlier satisfied wishes allow.
         """
         terms = self._terms(conditions)
         if terms is None:
@@ -141,7 +140,7 @@ class Solver:
         return solver
 
     def _holds(self, solver: Any, terms: Sequence[Any], about: str) -> bool:
-        """Return whether the asserted terms are satisfiable."""
+        """Return whether the asserted `terms` can all be 1, and keep the query. Raises LimitError without an answer."""
         answers = self.domain.bitwuzla.Result
         answer = self._answer(solver)
         self.asked += 1
@@ -158,11 +157,10 @@ class Solver:
         return value
 
     def _answer(self, solver: Any, *assumed: Any) -> Any:
-        """Run the solver.
+        """Return the solver's answer under the `assumed` terms. Raises LimitError if time or memory is used up.
 
-        It stops at a used-up limit, or at an interrupt, whose handler then runs.
-
-        The solver itself lets no Python handler run, and an exception that a handler raises inside it is lost.
+        The solver also stops at an interrupt, whose handler then runs: it lets no Python handler run inside, and an
+        exception that one raises there is lost.
         """
         calls = count(1)
 

@@ -26,8 +26,8 @@ Left = tuple[Column, Violation | None]
 class Trial:
     """One run over `cases` cases: its columns, and the results' memory before the run and as expected after it.
 
-    Results begin `start` elements behind the start of that memory. With `over`, the results overwrite that column in
-    place.
+    Results begin `start` elements behind the start of that memory. If `over` is not None, the results overwrite the
+    column with that index.
     """
 
     before: Column
@@ -38,7 +38,7 @@ class Trial:
     over: int | None = None
 
     def difference(self, cases: Cases) -> str:
-        """Describe a failed trial of arrays."""
+        """Return a sentence that describes a failed trial of arrays."""
         if self.over is None:
             return f"an array of {self.cases} boards, or the memory around it, differs"
         return f"an array of {self.cases} boards over its own {cases.names[self.over]} differs"
@@ -76,7 +76,8 @@ class Outcome:
 def trials(cases: Cases) -> list[Trial]:
     """Return the runs of a check: one over all cases, and for a kernel on arrays also short arrays of several lengths.
 
-    The short arrays have guard elements on both sides, which must not change. Each input also serves as output once.
+    Each short array of results has guard elements on both sides, which must not change. For each length, each input
+    also serves as output once.
     """
     # The complement of the expected results, so that a result that is never written is detected.
     whole = Trial((~cases.expected).copy(), cases.expected, 0, cases.columns, cases.number)
@@ -97,7 +98,7 @@ def _arrays(cases: Cases) -> Iterator[Trial]:
 
 
 def check(drive: Drive, cases: Cases) -> Outcome:
-    """Run a kernel over all cases on this processor."""
+    """Return the outcome of running a kernel by `drive` over all cases, on this processor."""
     tried = trials(cases)
     return verdict(cases, tried, (_driven(drive, trial) for trial in tried))
 
@@ -110,7 +111,7 @@ def _driven(drive: Drive, trial: Trial) -> Left:
 
 
 def verdict(cases: Cases, tried: Sequence[Trial], left: Iterable[Left]) -> Outcome:
-    """Return the outcome of a check from the memory after each trial, in order; the first trial covers all cases."""
+    """Return the outcome of a check from `left`, one for each trial in order; the first trial covers all cases."""
     number = 0
     for trial, (memory, violation) in zip(tried, left, strict=False):
         if violation is None and (memory == trial.after).all():

@@ -175,7 +175,7 @@ def _breaches(ending: Ending, placement: _Placement, seconds: float) -> tuple[st
 
 
 def _loaded(runs: Sequence[_Run]) -> tuple[Image, list[_Placement]]:
-    """Return an image with as many of these runs as it can hold, but at least one."""
+    """Return an image with the first of these runs, as many as it can hold, and where they are. Raises Full if none."""
     image = Image()
     constants: dict[int, int] = {}
     placed: list[_Placement] = []
@@ -190,7 +190,7 @@ def _loaded(runs: Sequence[_Run]) -> tuple[Image, list[_Placement]]:
 
 
 def _place(image: Image, run: _Run, constants: dict[int, int]) -> _Placement:
-    """Add a run's code and memory to the image; `constants` has the addresses of columns that are already there."""
+    """Add a run to the image and return its addresses; `constants` maps ids of columns to addresses of those there."""
     signature, trial = run.signature, run.trial
     results = image.writable(trial.before)
     addresses = []

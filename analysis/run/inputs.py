@@ -3,8 +3,8 @@
 A kind is board (sliders), leapers, empty, occupied, square, dir8, direction9 or word; a parameter of kind `results` is
 the address for the results. The cases of a routine, in this order:
 
-edges    every combination of a few extreme boards and words
-lines    with sliders: each line of the board, with every set of sliders and every set of blockers on it
+edges    combinations of a few extreme boards and words
+lines    with sliders: each line of the routine's directions, with every set of sliders and every set of blockers on it
 rays     with a square: for all 64 every occupancy of its rays, with random pieces elsewhere
 leaps    with leapers: each kind of them alone, on each square
 random   boards of mixed densities, from a seed
@@ -36,7 +36,7 @@ SEED = 20050522
 _EDGES = (0, raywalk.ALL, 1, 1 << 63, 0x8000_0000_0000_0001, 0x0101_0101_0101_0101, 0x00FF_FFFF_FFFF_FF00)
 _SLIDERS, _BLOCKERS, _ANYTHING = ("board",), ("empty", "occupied"), ("leapers", "word")
 _WHOLE = ("", *leaperwalk.COLORS)  # directions of routines for a whole side
-_CHUNK = 1 << 14
+_CHUNK = 1 << 14  # cases that are evaluated together
 _MOST_TOGETHER = 5  # most boards whose extreme values are tried in every combination
 _MOST_LANES = 8
 
@@ -60,12 +60,12 @@ class Cases:
 
 
 def make_cases(contract: Contract, quick: bool = False, random_boards: int = RANDOM_BOARDS) -> Cases:
-    """Return the cases of a contract; with `quick` a sixteenth of lines and rays and a tenth of the random boards.
+    """Return the cases of a contract; with `quick` a tenth of the random boards.
 
-    Raises ValueError for an unknown kind, requirement or specification, or if no case meets the requirements.
+    With `quick`, or if there are leapers, a random sixteenth of the lines or rays is kept. Raises ValueError for an
+    unknown kind, requirement or specification, or if no case meets the requirements.
     """
     maker = _Maker(contract)
-    # Sliders keep all their lines if the routine takes no leapers.
     share = 16 if quick or maker.of_kind("leapers") else 1
     number = random_boards // 10 if quick else random_boards
     blocks = [maker.edges(), maker.drawn(number)]
@@ -137,7 +137,7 @@ class _Maker:
         return Cases(tuple(p.name for p in self.parameters), tuple(columns), expected, bool(self.contract.elements))
 
     def words(self, number: int) -> Column:
-        """Return random words."""
+        """Return `number` random words from the seeded generator."""
         return self._raw(number).astype(np.uint64)
 
     def of_kind(self, *kinds: str) -> list[Parameter]:
@@ -159,7 +159,7 @@ class _Maker:
         return [self.bounded(p, next(words)) if p in whole else self.draw(p, len(rows)) for p in self.parameters]
 
     def lines(self) -> Iterator[list[Column]]:
-        """Yield each line of the routine's directions with every pair of sets on it."""
+        """Yield for each line every pair of a set of sliders and a set of blockers on it; nothing without sliders."""
         if not self.of_kind(*_SLIDERS):
             return
         at_run_time = self.of_kind("dir8")
@@ -207,7 +207,7 @@ class _Maker:
                 yield self.from_square(square, [])
 
     def from_square(self, square: int, ray: Sequence[int], number: int = 0) -> list[Column]:
-        """Return each occupancy of a ray with random pieces elsewhere, which must not matter."""
+        """Return columns with every occupancy of the squares `ray`; the others, which must not matter, are random."""
         sets = self.subsets(ray)
         elsewhere = np.uint64(raywalk.ALL ^ sum(1 << s for s in ray))
         sets = sets | (self.words(len(sets)) & elsewhere)
@@ -249,7 +249,7 @@ class _Maker:
         return sets
 
     def draw(self, parameter: Parameter, number: int) -> Column:
-        """Return random words for a parameter, from the seeded generator."""
+        """Return `number` random words for a parameter. Raises ValueError for an unknown kind."""
         raw = self.words(number)
         if parameter.kind == "square":
             return raw % np.uint64(64)
@@ -267,11 +267,11 @@ class _Maker:
         return self.bounded(parameter, drawn)
 
     def drawn(self, number: int) -> list[Column]:
-        """Return random words for each parameter."""
+        """Return `number` random words for each parameter."""
         return [self.draw(parameter, number) for parameter in self.parameters]
 
     def sparse(self, number: int, most: int) -> list[Column]:
-        """Return boards with at most `most` sliders each and few other pieces. Blockers include the sliders."""
+        """Return columns with at most `most` sliders on each board and few other pieces; blockers include sliders."""
         pieces = self.few_squares(number, most) & self.words(number)
         drawn = {}
         for parameter in self.of_kind(*_SLIDERS):
@@ -291,7 +291,10 @@ class _Maker:
         return words % np.uint64(parameter.below) if parameter.below else words
 
     def within_contract(self, columns: Sequence[Column]) -> list[Column]:
-        """Return the columns restricted to cases that meet the contract's requirements."""
+        """Return the columns without the sliders that violate a requirement, and then without such cases.
+
+        Raises ValueError if no case is left, or for an unknown requirement.
+        """
         named = {p.name: column for p, column in zip(self.parameters, columns, strict=True)}
         for requirement in self.contract.requires:
             if isinstance(requirement, str):

@@ -29,7 +29,7 @@ def given_parameters(routine: Routine) -> list[Parameter]:
 
 
 def words_of(routine: Routine, arguments: Sequence[str], fen: str | None, side: str | None) -> list[int]:
-    """Return the parameters' values: boards from the position if there is one, the others from the arguments."""
+    """Return the parameters' values: boards from the position `fen` if given, the others from `arguments`, in order."""
     parameters, numbering = given_parameters(routine), routine.contract.numbering
     words = {name: numbering.numbered(placed) for name, placed in _of_position(routine, fen, side).items()}
     wanted = [parameter.name for parameter in parameters if parameter.name not in words]

@@ -16,10 +16,7 @@ def task_of(kernel: Kernel) -> Task:
 
 
 def task_for(contract: Contract, convention: Convention, lanes: int = 1) -> Task:
-    """Return the task of a routine with that contract and convention.
-
-    With several lanes each parameter holds that many boards.
-    """
+    """Return the task of a routine with that contract and convention; a parameter of boards holds `lanes` of them."""
     given = contract.parameters
     each = tuple(1 if parameter.scalar else lanes for parameter in given)
     arguments = (

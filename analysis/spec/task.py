@@ -26,7 +26,7 @@ from setwise.codegen.own.running import Failure, running
 
 
 class TaskError(ValueError):
-    """A contract without a usable specification. The message is one line."""
+    """A contract whose specification or requirements cannot be used. The message is one line."""
 
 
 class BranchingError(TaskError):
@@ -59,9 +59,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """A parameter of the routine.
-
-    A number that selects something is below `below` (0: any 64-bit number).
+    """A parameter of the routine. A number that selects something is below `below` (0: any 64-bit number).
 
     Kinds: board (sliders), leapers, empty, occupied, square, dir8, direction9, word; results, an address to write to;
     boards, the address of an array; count, the number of boards in each array.
@@ -117,7 +115,7 @@ class Task:
 
     @property
     def lanes(self) -> int:
-        """The number of boards that each argument and result holds."""
+        """The largest number of words in a result."""
         return max(result.place.lanes for result in self.results)
 
     @property
@@ -132,7 +130,7 @@ class Task:
         return tuple(argument.name for argument in self.arguments if argument.kind == "boards")
 
     def expected(self, words: Sequence[int]) -> tuple[int, ...]:
-        """Return the specification's results for these integers, one for each argument."""
+        """Return the specification's results for integers, one integer for each argument of the specification."""
         return tuple(specified(self, Integers(), words))
 
 
@@ -141,15 +139,15 @@ _ARRAYS = frozenset({"boards", "count"})
 
 
 def assumptions(task: Task, domain: BitVectors, words: Sequence[Bits]) -> list[Bits]:
-    """Return the requirements of the contract on these words as one-bit conditions.
-
-    Raises TaskError for an unknown one.
-    """
+    """Return the bounds and requirements of a contract on these words as bits. Raises TaskError for an unknown one."""
     return [condition for _, condition in conditions(task, domain, words)]
 
 
 def conditions(task: Task, domain: Domain, words: Sequence[Bits]) -> Iterator[tuple[str, Bits]]:
-    """Yield each requirement of the contract as text, with the bit that says whether these words meet it."""
+    """Yield each bound and requirement as text, with the bit that says whether these words meet it.
+
+    A requirement on sliders comes once for each board of sliders. Raises TaskError for an unknown one.
+    """
     for argument in (*task.arguments, *task.words):
         if argument.kind not in _KINDS | (_ARRAYS if task.elements else {"results"}):
             raise TaskError(f"unknown kind of parameter '{argument.kind}' ({argument.name})")
@@ -202,12 +200,10 @@ def results_of(
     number: int,
     numbering: Numbering = LITTLE_ENDIAN,
 ) -> list[Bits]:
-    """Return the `number` results of a specification for words of a domain.
+    """Return the results of a specification, `number` words of a domain, for these words. `kinds` are their kinds.
 
-    `kinds` are the parameters' kinds.
-
-    Raises TaskError if there is no specification or if it is wrong, and BranchingError if it branches on an unknown
-    word, even if it catches the error.
+    Raises TaskError if there is no specification, if it fails or if it returns another number of results. Raises
+    BranchingError if it branches on an unknown word, even if it catches the error.
     """
     arguments = [Word(domain, word) for word in words]
     domain.branched = False

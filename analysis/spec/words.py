@@ -54,7 +54,7 @@ def joined(words: Iterable[W]) -> W:
 
 
 def equality_mask(word: W, number: int, bits: int) -> W:
-    """Return all ones if the lowest `bits` bits of `word` equal `number`, else 0."""
+    """Return all ones (-1 for an integer) if the lowest `bits` bits of `word` equal `number`, else 0."""
     same = (word ^ word) | 1
     for bit in range(bits):
         same = same & (on(word, bit) ^ (1 - (number >> bit & 1)))
