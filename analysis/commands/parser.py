@@ -26,7 +26,7 @@ COMMANDS = {
     "compare": "print two kernels side by side with their counts",
     "run": "run a kernel on this processor and draw the boards",
     "trace": "draw a fill cycle by cycle, or a kernel instruction by instruction",
-    "table": "print a table of the literature: as boards, or as source",
+    "table": "print a table of the literature: as boards or rows of numbers",
     "cost": "bound the cycles of a kernel, or of a function in an ELF file, on several processors",
     "check": "run kernels against the ray-walk, on this processor or an emulated one, or a function in an ELF file on "
     "an emulated one",

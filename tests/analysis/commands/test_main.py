@@ -82,9 +82,6 @@ WRONG = {
     f"shorten {DUMB7} --budget 0": "above 0",
     f"shorten {DUMB7} --lanes 3": "--lanes",
     "table initC": "unknown table 'initC': the nearest names are initR, initB",
-    "table initB --as go": "unknown language 'go': choose from c, rust, python",
-    "table --as c": "--as needs the name of a table",
-    "table initB --as c --json": "excludes --json",
 }
 """Command lines, and a part of the line that each is answered with."""
 
