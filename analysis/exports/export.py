@@ -29,8 +29,8 @@ _OWN_NAME = re.compile(r"[A-Za-z0-9_./+@~-]+:[A-Za-z0-9_.]+")
 class Exported:
     """The summary of an export that was written.
 
-    `left_out` lists the requested pairs of routine and instruction set that have no kernel. `proved` is None if no
-    solver is installed.
+    `files` are names, `kernels` is a number. `proved` is None if proofs were requested but no solver is installed.
+    `left_out` lists the pairs of routine and instruction set without a kernel, none if all sets were requested.
     """
 
     directory: str
@@ -68,11 +68,11 @@ def export(
     time_limit: float = TIME_LIMIT,
     show: Show = silent,
 ) -> Exported:
-    """Write kernels as listings, objects or source into a new or empty directory, and prove them before.
+    """Prove kernels and write them as listings, objects or source into a new or empty directory.
 
-    `force` replaces an earlier export. Without bitwuzla, or with `unproved`, nothing is proved. If one file cannot be
-    written, none is. Raises ValueError for options that contradict each other, and CannotRunHere if a kernel is not
-    proved.
+    `for_` is the objective that chooses variants, or `variant` names them. `force` replaces an earlier export. Without
+    bitwuzla, or with `unproved`, nothing is proved. If one file cannot be written, none is. Raises ValueError for bad
+    options and directories, and CannotRunHere if a kernel is not proved or the system refuses a file.
     """
     prover = None if unproved else _prover()
     given, isas = _format(format, endbr64, dispatch), list(dict.fromkeys(isas))
@@ -143,7 +143,7 @@ def _prover() -> Prover | None:
 
 
 def _prove(prover: Prover, kernels: Sequence[Kernel], time_limit: float, show: Show) -> None:
-    """Prove the kernels. Raises CannotRunHere if one is not proved."""
+    """Prove the kernels, each within `time_limit` seconds. Raises CannotRunHere if one is not proved."""
     unproved = []
     for kernel in kernels:
         show(f"{kernel.name} {kernel.target.name}")

@@ -29,7 +29,7 @@ _SHOWN = 3
 
 
 class ExportRequest(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """The request that an export is made from: full names, each list without repetitions.
+    """The request that an export is made from, with full names. Raises ValueError for unknown or repeated ones.
 
     Every field has a closed type, because metadata.json is not trusted and files repeat the request.
     """
@@ -88,14 +88,14 @@ class ExportRequest(Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
 
 
 def lanes_for(lanes: int | None, isas: Sequence[str], isa: str) -> int | None:
-    """Return the requested lanes, or None if there are several instruction sets and this one has a single width."""
+    """Return the requested lanes, or None if there are several instruction sets and `isa` has a single width."""
     return lanes if len(isas) == 1 or len(TARGETS[isa].widths) > 1 else None
 
 
 def kernels_of(request: ExportRequest, routines: Sequence[Routine] | None = None) -> tuple[Kernel, ...]:
-    """Return the kernels of a request, of its own routines or of these, in the request's order.
+    """Return the kernels of a request: for each routine in turn, one for each instruction set.
 
-    A pair without a kernel is left out. Raises Refused if all are.
+    `routines` are those of the request, found by name if None. Refused pairs are left out. Raises Refused if all are.
     """
 
     def kernel(routine: Routine, isa: str) -> Kernel:
@@ -110,7 +110,7 @@ def kernels_of(request: ExportRequest, routines: Sequence[Routine] | None = None
 
 
 def files_of(request: ExportRequest, kernels: Sequence[Kernel]) -> dict[str, bytes]:
-    """Return the files of a request by their names. Raises ValueError if two routines have the same symbol."""
+    """Return the files of a request by name. Raises ValueError if one export of its format cannot hold the kernels."""
     by_symbol: dict[str, str] = {}
     for kernel in kernels:
         other = by_symbol.setdefault(symbol(kernel).lower(), kernel.name)

@@ -17,12 +17,12 @@ from setwise.codegen.files import read_regular
 from setwise.codegen.own.user_files import is_own, parted, source_digest
 
 VerifyStatus = Literal["fine", "failed", "not run"]
-_SHOWN, _LONGEST = 20, 300  # findings of one kind, and characters of one
+_SHOWN, _LONGEST = 20, 300  # findings on files that the export does not have; characters of a reason
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One check of a file or a kernel, and its outcome; `what` names the check."""
+    """One check of a file or a kernel, and its outcome; `what` names the check, `subject` the file or the symbol."""
 
     subject: str
     what: str
@@ -36,7 +36,7 @@ def verify(
     """Reproduce every file of an export from its request alone, compare byte by byte, and prove its kernels again.
 
     A description in a user's Python file is run only with `run_descriptions`, and only if its digest is the exported
-    one. Raises CannotRunHere for an export that another version of setwise wrote.
+    one; otherwise nothing is reproduced. Raises MetadataError, and CannotRunHere for another version's export.
     """
     try:
         recorded = read(directory)
@@ -77,7 +77,7 @@ def _findings(
 
 
 def _compared(path: Path, wanted: bytes) -> Finding:
-    """Compare a file's content with the expected one; no more bytes are read than the size requires."""
+    """Compare a file's content with the `wanted` one. At most one byte more than its size is read."""
     try:
         content = read_regular(path, len(wanted), links=False)
     except OSError as error:
@@ -90,7 +90,7 @@ def _compared(path: Path, wanted: bytes) -> Finding:
 
 
 def _sources(recorded: Recorded) -> Iterator[Finding]:
-    """Compare the digests of users' files with the exported ones; no user code is run."""
+    """Yield for each file of a user's routines a finding on its digest, compared with the exported one. Run no code."""
     for name in dict.fromkeys(parted(name)[0] for name in recorded.request.names if is_own(name)):
         try:
             now, then = source_digest(name), recorded.sources.get(name)
@@ -104,7 +104,7 @@ def _sources(recorded: Recorded) -> Iterator[Finding]:
 
 
 def _others(directory: Path, known: set[str]) -> Iterator[Finding]:
-    """Yield the files in the directory that the export does not have."""
+    """Yield failed findings for the files in the directory that are not in `known`, for many of them only a number."""
     try:
         others = sorted(path.name for path in directory.iterdir() if path.name not in known)
     except OSError as error:

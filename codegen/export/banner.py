@@ -24,7 +24,7 @@ LICENCE = "SPDX-License-Identifier: MIT-0", "Generated code: yours to use under 
 
 
 def head(order: Order, file: str) -> tuple[str, ...]:
-    """Return the first lines of every text file, without comment signs: licence, origin, and state of the proof."""
+    """Return the first lines of a text file, named `file`, without comment signs: licence, origin, whether proved."""
     proved = "setwise's code of each kernel is proved for all inputs, and `setwise verify` repeats the proof"
     return (
         *LICENCE,
@@ -34,10 +34,10 @@ def head(order: Order, file: str) -> tuple[str, ...]:
 
 
 def banner(kernel: Kernel, facts: Facts, made_by: str, *more: tuple[str, str]) -> tuple[str, ...]:
-    """Return the lines above a listing, in ASCII and without comment signs.
+    """Return the lines above a listing, or above a declaration in a C header, in ASCII and without comment signs.
 
-    `made_by` is the command that prints the listing. `more` holds further titles and texts. The distances from the code
-    to its data are unknown before linking, so the digest counts them as zeros.
+    `made_by` is the command that makes the file. `more` holds further titles and texts. The distances from the code to
+    its data are unknown before linking, so the digest counts them as zeros.
     """
     callable_from_c = kernel.convention.name != "wiki"
     declared = f"{prototype(kernel)};" if callable_from_c else "none: no C calling convention uses these registers"
@@ -60,10 +60,10 @@ def banner(kernel: Kernel, facts: Facts, made_by: str, *more: tuple[str, str]) -
 def about(
     kernel: Kernel, facts: Facts, *more: tuple[str, str], word: str = "", returned: bool = False
 ) -> tuple[str, ...]:
-    """Return the lines above source that another compiler or assembler translates, without registers.
+    """Return the lines above source that another compiler or assembler translates. They do not mention registers.
 
     Counts and digest are those of setwise's own code. `more` holds further titles and texts. `word` is the language's
-    type of a board: pointers need its alignment, although setwise's own code needs none. `returned` states that several
+    type of a board if pointers need its alignment; setwise's own code needs none. `returned` states that several
     results are returned by value.
     """
     entries = (
@@ -104,7 +104,7 @@ def _lines(kernel: Kernel, convention: str, entries: Iterable[tuple[str, str]]) 
 
 
 def _contract(kernel: Kernel, alignment: str = _NO_ALIGNMENT, *, returned: bool = False) -> Iterator[tuple[str, str]]:
-    """Yield the meaning of numbers, the requirements, and the rules on aliasing and alignment of pointers."""
+    """Yield titles and texts: the meaning of numbers, the requirements, and the aliasing and alignment of pointers."""
     contract = kernel.routine.contract
     yield from contract.numbers
     yield "requires", in_comment(" and ".join(contract.required)) or "nothing"
@@ -128,7 +128,7 @@ def _digest(facts: Facts, code: str) -> tuple[str, str]:
 
 
 def _registers(kernel: Kernel) -> Iterator[tuple[str, str]]:
-    """Yield the registers of arguments and result in this kernel's convention and in the others."""
+    """Yield titles and texts: the registers of arguments and result in the kernel's convention, System V and Win64."""
     for convention in conventions(kernel):
         places = registers(kernel, convention)
         text = ", ".join(f"{name} {place}" for name, place in places)
@@ -159,7 +159,7 @@ def _counted(number: int, plural: str) -> str:
 
 
 def _folded(title: str, text: str, width: int = 116) -> Iterator[str]:
-    """Yield an entry in lines of at most `width` characters. A prototype is broken only after commas."""
+    """Yield a title and its text in lines of at most `width` characters. A prototype is broken only after commas."""
     lead = f"{title:{_WIDTH}}"
     kept = re.sub("(?<!,) ", "\0", text) if title == "prototype" else text
     for line in wrap(kept, width - _WIDTH, break_long_words=False, break_on_hyphens=False):
@@ -168,6 +168,6 @@ def _folded(title: str, text: str, width: int = 116) -> Iterator[str]:
 
 
 def _below(kernel: Kernel) -> int:
-    """Return the number of bytes below the stack pointer that the code writes (red zone)."""
+    """Return the number of bytes below the stack pointer that the code uses (red zone)."""
     operands = (operand for instruction in kernel.code.instructions for operand in instruction.operands)
     return max([0, *(-o.displacement for o in operands if isinstance(o, Memory) and o.base == RSP)])

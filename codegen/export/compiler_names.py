@@ -9,7 +9,7 @@ class CompilerNames(NamedTuple):
     """The terms of compilers for an instruction set.
 
     `march` is gcc's and clang's name of the oldest processor that has it. `preprocessor_test` is a C condition that
-    holds if the compiler may use the set. `rustc` is the oldest version with all its intrinsics.
+    holds if the compiler may use the set, empty if it always may. `rustc` is the oldest version with all intrinsics.
     """
 
     march: str
@@ -32,7 +32,7 @@ OF_SETS = {
     "avx512": CompilerNames("skylake-avx512", _AVX512, "1.89"),
     "gfni": CompilerNames("icelake-client", f"{_AVX512} && defined(__GFNI__) && defined(__AVX512VBMI__)", "1.89"),
 }
-"""By instruction set. GFNI's Rust intrinsics came with those of AVX-512."""
+"""The terms for each instruction set. GFNI's Rust intrinsics came with those of AVX-512."""
 
 
 def flags(isa: str) -> tuple[str, ...]:

@@ -28,7 +28,7 @@ class Format:
     """A format.
 
     files      the function from an order to the content of each file; it raises ValueError for an impossible order
-    fallback   whether kernels for plain x86-64 are added to those of a choice among instruction sets
+    fallback   whether an export with dispatch, or for several instruction sets, also gets kernels for plain x86-64
     dispatch   whether the exported code can choose an instruction set at run time
     endbr64    whether functions may begin with endbr64
     abi        the default calling convention
@@ -46,7 +46,7 @@ def _source(text: Callable[[Order], str], ending: str, order: Order) -> dict[str
 
 
 def _listings(syntax: str, ending: str, order: Order) -> dict[str, bytes]:
-    """Return one file per kernel: the head and the listing that `setwise listing` prints."""
+    """Return one file per kernel, by name: the head and the listing that `setwise listing` prints."""
 
     def file(name: str, kernel: Kernel) -> str:
         lines = commented(head(order, name), DIALECTS[syntax].comment)
@@ -66,7 +66,7 @@ def _object(kernel: Kernel, order: Order, name: str) -> ObjectFile:
 
 
 def _library(order: Order) -> dict[str, bytes]:
-    """Return a static library: of COFF files for Win64, otherwise of ELF files."""
+    """Return a static library, of COFF files for Win64, otherwise of ELF files, and its C header."""
     windows = order.kernels[0].convention.name == "win64"
     objects = [_object(kernel, order, symbol(kernel)) for kernel in order.kernels]
     ending, write = (".obj", coff) if windows else (".o", elf)

@@ -11,7 +11,7 @@ VECTORS = {2: "__m128i", 4: "__m256i", 8: "__m512i"}
 
 
 def boards_a_call(kernel: Kernel) -> int:
-    """Return the number of boards in each argument and result that is passed by value."""
+    """Return the number of boards in each argument or result that passes boards by value."""
     return kernel.layout.lanes if kernel.layout.batched and not kernel.routine.contract.elements else 1
 
 
@@ -69,7 +69,7 @@ def _parameter(kernel: Kernel, parameter: Parameter, lanes: int) -> str:
 
 
 def registers(kernel: Kernel, convention: Convention) -> tuple[tuple[str, str], ...]:
-    """Return the name and the place of each parameter and of the result in a calling convention.
+    """Return names and places of the parameters, then of a result that is returned by value, in a calling convention.
 
     >>> from setwise.codegen.catalogue import find
     >>> from setwise.codegen.lower import lower

@@ -27,7 +27,7 @@ class UnwindOperation:
 
 
 def prologue(code: Code, assembled: Assembled) -> tuple[UnwindOperation, ...]:
-    """Return the instructions of the prologue.
+    """Return the instructions of the prologue: pushes, allocations and vector saves before any other, except endbr64.
 
     >>> from setwise.codegen.assemble import assemble
     >>> from setwise.codegen.machine.code import general
@@ -67,7 +67,7 @@ _PUSH, _ALLOCATE_LARGE, _ALLOCATE_SMALL, _SAVE_VECTOR = 0, 1, 2, 8
 def unwind_info(operations: tuple[UnwindOperation, ...]) -> bytes:
     """Return the UNWIND_INFO of a prologue (Microsoft x64 exception handling, version 1); empty without a prologue.
 
-    Windows unwinds the stack by it. Raise ValueError for a vector that is not saved at a multiple of 16 bytes.
+    Raise ValueError for a vector that is not saved at a multiple of 16 bytes, or an allocation of no multiple of 8.
     """
     if not operations:
         return b""
@@ -77,7 +77,7 @@ def unwind_info(operations: tuple[UnwindOperation, ...]) -> bytes:
 
 
 def _codes(operation: UnwindOperation) -> bytes:
-    """Return the two-byte slots of an operation."""
+    """Return the UNWIND_CODE slots, of two bytes each, of an operation."""
     unit = 16 if operation.kind == "save" else 8
     units, rest = divmod(operation.amount, unit)
     if rest:

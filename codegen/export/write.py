@@ -28,10 +28,10 @@ def write(
     force: bool = False,
     accounted: Callable[[Path], Collection[str]] = lambda _: (),
 ) -> None:
-    """Write the files to a directory that is new or empty, or with `force` holds only an earlier export.
+    """Write the files, by name, to a directory that is new or empty, or with `force` holds only an earlier export.
 
-    `accounted` returns the file names of an earlier export, or raises ValueError. Raise NotWritten for a file name that
-    is not portable, for a directory with other content, and for system errors such as missing rights or a full disk.
+    `accounted` returns the names of the files that an earlier export wrote to a directory, or raises ValueError. Raise
+    NotWritten for names that are not portable, for other directories, and for system errors such as a full disk.
     """
     for name in files:
         if not _NAME.fullmatch(name) or _RESERVED.fullmatch(name):
@@ -52,7 +52,7 @@ def write(
 
 
 def _check(target: Path, force: bool, accounted: Callable[[Path], Collection[str]]) -> None:
-    """Raise NotWritten for a target that may not be replaced."""
+    """Raise NotWritten for an existing target that may not be replaced."""
     if not os.path.lexists(target):
         return
     if not target.is_dir():
@@ -71,7 +71,7 @@ def _check(target: Path, force: bool, accounted: Callable[[Path], Collection[str
 
 
 def _replace(target: Path, files: Mapping[str, bytes]) -> None:
-    """Write the files into a temporary directory and rename it to the target, with the parents that are missing."""
+    """Write the files into a temporary directory and rename it to the target. Create the target's missing parents."""
     top = target
     while not top.parent.exists():
         top = top.parent

@@ -43,7 +43,7 @@ class Elementwise:
         self._ufunc: np.ufunc = make(self._loops, self._kernels, self._types, *counts, self._name, None, 0)
 
     def __call__(self, arguments: Sequence[Any], out: Any) -> Any:
-        """Return the results in new arrays, or in `out`.
+        """Return the result, or several as a named tuple, in new arrays or in those of `out`.
 
         Raises TypeError or ValueError, of one line, for invalid arguments.
         """
@@ -74,7 +74,7 @@ class Elementwise:
 
 
 def _refuse_overlap(written: Sequence[Boards]) -> None:
-    """Raise ValueError for output arrays with overlapping elements."""
+    """Raise ValueError if elements of an output array overlap, or two output arrays overlap each other."""
     for each in written:
         reach = each.itemsize
         for stride, length in sorted(
@@ -89,7 +89,7 @@ def _refuse_overlap(written: Sequence[Boards]) -> None:
 
 
 def _apart(operand: Any, written: Sequence[Boards], *, in_place: bool) -> Any:
-    """Return the operand, or a copy if it overlaps an output; `in_place` allows exactly the same elements."""
+    """Return the operand, or a copy if it overlaps an output. `in_place` permits outputs of exactly its elements."""
     if not isinstance(operand, np.ndarray):
         return operand
     over = [to for to in written if np.may_share_memory(operand, to)]

@@ -24,7 +24,7 @@ _HEADER, _SECTION, _SYMBOL = 32, 80, 16
 
 
 def macho(file: ObjectFile) -> bytes:
-    """Return the content of the file. Sections for Win64 unwinding are left out, since macOS does not use them."""
+    """Return the bytes of the Mach-O file. Sections for Win64 unwinding are left out, since macOS does not use them."""
     sections = [section for section in file.sections if section.role in _NAMES]
     addresses, end = _addresses(sections)
     # Local symbols come first: the data symbol. The function's symbol is last.
@@ -77,7 +77,7 @@ def _section(section: Section, address: int, start: int, relocations_at: int, re
 
 
 def _content(section: Section) -> bytes:
-    """Return the section's content with addends: from the end of the field in code, from the table's start in data."""
+    """Return the content with addends: from the end of the field in code, from the section's start in data."""
     if section.role == "text":
         return section.with_addends(lambda relocation: relocation.addend + 4)
     return section.with_addends(lambda relocation: relocation.addend - relocation.offset)
@@ -90,7 +90,7 @@ def _relocations(section: Section, symbols: Mapping[Role, int]) -> bytes:
 
 
 def _pair(section: Section, relocation: Relocation, symbols: Mapping[Role, int]) -> list[bytes]:
-    """Return the relocation entries: one for a distance from code to data, two for an entry of a jump table."""
+    """Return the entries of a relocation: one for a distance from code to data, two for an entry of a jump table."""
     if section.role == "text":
         return [_entry(relocation.offset, symbols[relocation.target], True, _SIGNED)]
     return [

@@ -194,7 +194,7 @@ class _C(WithIntrinsics):
 
 
 def _pointer(target: str, value: str) -> str:
-    """Return the cast of a pointer to a pointer to another type, by way of a pointer to void."""
+    """Return the cast of the pointer `value` to a pointer to `target`, by way of a pointer to void."""
     void = "const void" if target.startswith("const ") else "void"
     return f"SETWISE_CAST({target} *, SETWISE_CAST({void} *, {value}))"
 
@@ -208,25 +208,22 @@ def function(kernel: Kernel, name: str) -> str:
 
 
 def prefixed(text: str, prefix: str) -> str:
-    """Replace the prefix in the names of functions and macros."""
+    """Return the text with `prefix` for setwise, and in upper case for SETWISE, at the start of names."""
     return re.sub(r"\bsetwise_", f"{prefix}_", re.sub(r"\bSETWISE_", f"{prefix.upper()}_", text))
 
 
 def files(order: Order) -> dict[str, bytes]:
-    """Return the header's file name and content."""
+    """Return the header by its file name."""
     return {f"{_stem(order)}.h": header(order).encode("ascii")}
 
 
 def _stem(order: Order) -> str:
-    """Return the header's file name without extension. It differs from the header of object files."""
+    """Return the header's file name without extension. The default is not that of the header for object files."""
     return order.name or f"{order.prefix}_inline"
 
 
 def header(order: Order) -> str:
-    """Return the header for C11 and C++17, GCC, Clang and MSVC.
-
-    On other processors than x86-64 the functions in plain C remain.
-    """
+    """Return the header for GCC, Clang and MSVC. On processors other than x86-64 the functions in plain C remain."""
     offered, prefix = choices(order.kernels), order.prefix
     defined = guard(order, _stem(order))
     parts = [
@@ -271,7 +268,7 @@ def _comment(lines: Sequence[str], *, documents: bool = False) -> str:
 
 
 def _sets(targets: Sequence[Target], dispatch: bool) -> Iterator[str]:
-    """Yield the definitions from which `setwise_sets()` finds the usable instruction sets."""
+    """Yield the C text of `setwise_sets()`, which returns the usable instruction sets, and of all that it uses."""
     names = list(map(constant_name, targets))
     if any("avx" in target.features for target in targets):
         yield _ALIGNMENT
@@ -299,7 +296,7 @@ def _sets(targets: Sequence[Target], dispatch: bool) -> Iterator[str]:
 
 
 def _sets_of(targets: Sequence[Target]) -> str:
-    """Return a function from the results of CPUID and XGETBV to instruction sets."""
+    """Return the text of a C function from the results of CPUID and XGETBV to bits of instruction sets."""
     lines = [
         "/* Return the instruction sets that CPUID leaves 1 and 7 report and whose registers the system saves. */",
         "static inline unsigned setwise_sets_of(const uint32_t leaf1[4], const uint32_t leaf7[4], uint64_t state) {",
@@ -313,14 +310,14 @@ def _sets_of(targets: Sequence[Target]) -> str:
 
 
 def _choice(choice: Choice) -> str:
-    """Return the function that calls the best kernel, with its comment."""
+    """Return the text of the function that calls the best kernel, with its comment."""
     plain = choice.kernels[-1]
     remark = _comment([*comment_lines(choice), f"Usage: {usage(plain, choice.name)}"], documents=True)
     return f"{remark}\n{prefixed(_branching(choice), plain.prefix)}"
 
 
 def _branching(choice: Choice) -> str:
-    """Return the function that chooses the best kernel at each call."""
+    """Return the text of the function, which tests at each call which instruction sets are usable."""
     *better, plain = choice.kernels
     arguments = ", ".join(parameter.name for parameter in plain.routine.contract.parameters)
     call = "return {}({});" if returns(plain) else "{{ {}({}); return; }}"
@@ -337,7 +334,7 @@ def _branching(choice: Choice) -> str:
 
 
 def _namespace(order: Order, offered: Sequence[Choice]) -> str:
-    """Return a C++ namespace with all functions by their names without a prefix."""
+    """Return the text of a C++ namespace with all functions by their names without a prefix."""
     lines = [_guarded(each, f"static constexpr auto &{bare_symbol(each)} = {symbol(each)};") for each in order.kernels]
     lines += [f"static constexpr auto &{choice.bare} = {choice.name};" for choice in offered]
     begin = "#if defined(__cplusplus)", f"namespace {order.prefix} {{"

@@ -21,7 +21,7 @@ BITS: Mapping[str, int] = {name: 1 << at for at, name in enumerate(TARGETS)}
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A function that chooses one of several kernels, preferred ones first and x86-64 last.
+    """An exported function that calls the first usable one of several kernels, the last of which is for x86-64.
 
     `bare` is its name without the prefix.
     """
@@ -36,9 +36,9 @@ class Choice:
 
 
 def choices(kernels: Iterable[Kernel]) -> tuple[Choice, ...]:
-    """Return a choice for every routine with a kernel for plain x86-64, without kernels that take vectors.
+    """Return a choice for every routine with a kernel for plain x86-64. Kernels that take vectors are left out.
 
-    The first of several kernels for one instruction set is used.
+    The first of several kernels for one instruction set is used. The newest set comes first.
     """
     by_name: dict[str, dict[str, Kernel]] = {}
     for kernel in kernels:
@@ -75,7 +75,7 @@ def requirement(target: Target) -> Mapping[str, str]:
 
 
 def constant_name(target: Target) -> str:
-    """Return the constant name of the target's bit.
+    """Return the name, without a prefix, of the exported constant for the target's bit.
 
     >>> from setwise.codegen.targets.general import X86_64
     >>> constant_name(X86_64)
@@ -88,14 +88,14 @@ NOTE = "setwise selects the instructions; your compiler allocates the registers.
 
 
 def boards(kernels: Iterable[Kernel]) -> str:
-    """Return a sentence on boards and their numbering. Functions with a different numbering mention it themselves."""
+    """Return a sentence on the numbering of squares in boards. Summaries of routines with another one mention that."""
     first, *others = {kernel.routine.contract.numbering for kernel in kernels}
     bits = f"{LITTLE_ENDIAN.bits}, unless a function says otherwise" if others else first.bits
     return f"Boards are 64-bit sets of squares: {bits}."
 
 
 def choice_basis(dispatch: bool, flags: str) -> str:
-    """Return the basis of the choice: CPUID at run time, or the compiler's flags."""
+    """Return the basis of the choice as text: CPUID at run time, or the compiler's `flags`."""
     return "by CPUID at the first call (thread-safe)" if dispatch else f"at compile time ({flags})"
 
 
@@ -104,7 +104,7 @@ _WIDTH = 112
 
 
 def comment_lines(choice: Choice) -> list[str]:
-    """Return the description, the meaning of numbers and the requirements of a choice as comment lines."""
+    """Return summary, meaning of numbers and requirements of a choice as lines of a comment, without comment signs."""
     routine = choice.kernels[-1].routine
     required = [f"Requires {requirement}." for requirement in routine.contract.required]
     numbers = [f"{title[:1].upper()}{title[1:]}: {text}." for title, text in routine.contract.numbers]
@@ -114,7 +114,7 @@ def comment_lines(choice: Choice) -> list[str]:
 
 
 def usage(contract: Contract, name: str, let: str, written: str) -> str:
-    """Return a line that calls the function, in languages with slices and arrays as results.
+    """Return a line that calls the function `name`, in a language that passes slices and returns arrays of results.
 
     `let` is the keyword that declares a result. `written` precedes a slice that is written; without `mut` it precedes
     one that is read.

@@ -51,10 +51,10 @@ class WithIntrinsics(Language):
         return self.UNSIGNED.format(made) if value.lanes == 1 else made
 
     def call(self, name: str, arguments: Sequence[str], immediates: Sequence[str]) -> str:
-        """Return the expression of a call."""
+        """Return the expression of a call of an intrinsic; `immediates` are its compile-time constants."""
         raise NotImplementedError
 
 
 def feature_names(target: Target, names: Mapping[str, str]) -> Sequence[str]:
-    """Return the target's features beyond plain x86-64, with `names` for those that a language names differently."""
+    """Return the target's features, sorted, without "x86-64". `names` renames those that a language names otherwise."""
     return [names.get(feature, feature) for feature in sorted(target.features - {"x86-64"})]

@@ -1,4 +1,4 @@
-"""JavaScript source: a module of functions on BigInts, for web pages with boards. Scalar kernels only."""
+"""JavaScript source: a module of functions on BigInts, for web pages with boards. Only kernels for plain x86-64."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -27,7 +27,7 @@ class JavaScript(Language):
     RESULTS, ARRAY = ("const results = new BigUint64Array({});", "return results;"), "BigUint64Array"
 
     def general(self, value: Value, operands: Sequence[str]) -> str:
-        """Return the C expression with BigInt literals, truncated if it may exceed 64 bits."""
+        """Return the C expression with BigInt literals, truncated if it may exceed 64 bits, or raise Inexpressible."""
         text = EXPRESSIONS.get(value.op, {}).get("C", "_")
         if "_" in text:
             raise Inexpressible(f"JavaScript has no expression for '{value.op}'")

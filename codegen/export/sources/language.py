@@ -27,8 +27,7 @@ class Language:
     VARIABLE: ClassVar[str]
     """Declarations, with {name}, {type} and {text}."""
     TABLE: ClassVar[tuple[str, str]]
-    """The lines around a table's rows, with {name}, {constant} (the upper-case name), {bits} of an entry and
-    {length}."""
+    """The lines around a table's rows: {name}, {constant} (the name in upper case), {bits} of an entry, {length}."""
     LOOP: ClassVar[str]
     LEAVE: ClassVar[tuple[str, ...]]
     """The last lines of a loop body, with the exit condition."""
@@ -39,13 +38,13 @@ class Language:
     """The label of the default arm of a switch."""
     ARM_END: ClassVar[str] = "}"
     IS_FIRST: ClassVar[str] = "{} <= 0"
-    """The test for the index of the first body."""
+    """The test whether an index selects the first body."""
     UNUSED: ClassVar[str] = ""
-    """The statement that marks a parameter as used, if compilers warn of others."""
+    """The statement that marks a parameter as used; empty if compilers do not warn of unused ones."""
     IMPORT: ClassVar[str] = ""
     """The first statement of a function with vectors."""
     RESULTS: ClassVar[tuple[str, str]] = ("", "")
-    """The first and last statement of a function that returns several results: an array of {} boards."""
+    """The first and last statement of a function that returns several results as an array of {} boards."""
     ARRAY: ClassVar[str] = ""
     """The type of that array."""
     POINTERS: ClassVar[tuple[str, str]] = ("", "")
@@ -56,7 +55,7 @@ class Language:
         return self.NUMBER.format(numeral(value))
 
     def type_of(self, lanes: int) -> str:
-        """Return the type of a vector with this many boards."""
+        """Return the type of a board if `lanes` is 1, else of a vector with this many boards."""
         return VECTORS.get(lanes, self.WORD)
 
     def parameter_type(self, kernel: Kernel, parameter: Parameter) -> str:
@@ -66,7 +65,7 @@ class Language:
         return self.passed_type(1 if parameter.scalar else boards_a_call(kernel))
 
     def parameters(self, kernel: Kernel) -> str:
-        """Return the parameters of a kernel's function, which returns all results by value."""
+        """Return the text of the parameters of a kernel's function, which takes no address for several results."""
         given = [p for p in kernel.routine.contract.parameters if p.kind != "results"]
         return ", ".join(f"{p.name}: {self.parameter_type(kernel, p)}" for p in given)
 
@@ -82,7 +81,7 @@ class Language:
         return self.type_of(lanes)
 
     def operation(self, value: Value, operands: Sequence[str]) -> str:
-        """Return the expression of an operation on operands; the whole statement for a write.
+        """Return the expression of an operation, given the text of its operands; the whole statement for a write.
 
         Raise Inexpressible if the language cannot express the operation.
         """
@@ -104,12 +103,12 @@ class Language:
         return self.on_vectors(value, operands)
 
     def index(self, value: Value, index: str) -> str:
-        """Return the index of a board in its array."""
+        """Return the text of a board's index: the text `index`, plus the displacement of a memory operation."""
         at = value.count // 8
         return f"({index} {'+' if at > 0 else '-'} {abs(at)})" if at else index
 
     def general(self, value: Value, operands: Sequence[str]) -> str:
-        """Return the expression of an operation from its template."""
+        """Return the expression of an operation from its template. Raise Inexpressible if there is none."""
         a, b = (*operands, "")[:2]
         counts = value.attr if isinstance(value.attr, tuple) else (0,)
         n, m = (self.count(value.lanes, each) for each in (counts, tuple(-count % 64 for count in counts)))
@@ -118,7 +117,7 @@ class Language:
         return EXPRESSIONS[value.op][self.NAME].format(a=a, b=b, n=n, m=m, bytes=8 * value.lanes)
 
     def count(self, lanes: int, counts: tuple[int, ...]) -> str:
-        """Return the shift count of each lane."""
+        """Return the text of an operation's shift counts, one for each of `lanes` lanes. Here there is one lane."""
         return str(counts[0])
 
     def on_vectors(self, value: Value, operands: Sequence[str]) -> str:
@@ -130,15 +129,15 @@ class Language:
         raise NotImplementedError
 
     def load(self, pointer: str, index: str, lanes: int) -> str:
-        """Return the expression that loads boards from an array."""
+        """Return the expression that loads `lanes` boards from an array, from element `index` on."""
         return f"{pointer}[{index}]"
 
     def store(self, pointer: str, index: str, boards: str, lanes: int) -> str:
-        """Return the statement that stores boards to an array."""
+        """Return the statement that stores `lanes` boards to an array, from element `index` on."""
         return f"{pointer}[{index}] = {boards};"
 
     def store_result(self, pointer: str, index: int, boards: str, lanes: int) -> str:
-        """Return the statement that stores boards to the results."""
+        """Return the statement that stores `lanes` boards to the results, from element `index` on."""
         return self.store(pointer, str(index), boards, lanes)
 
     def table(self, name: str, numbers: Sequence[int], size: int) -> Iterator[str]:
@@ -155,7 +154,7 @@ class Language:
         return f"{name}[{index}]"
 
     def declaration(self, name: str, lanes: int, text: str, *, carried: bool = False) -> str:
-        """Return the declaration of a value; a carried value is a variable."""
+        """Return the declaration of `name` as the expression `text`: a variable if `carried`, else a constant."""
         return (self.VARIABLE if carried else self.CONSTANT).format(name=name, type=self.type_of(lanes), text=text)
 
     def assignment(self, name: str, text: str) -> str:
@@ -163,7 +162,7 @@ class Language:
         return f"{name} = {text};"
 
     def condition(self, condition: Condition, text: str, *, holds: bool) -> str:
-        """Return the expression of a condition, or of its negation."""
+        """Return the expression of a condition on a value, whose expression is `text`; its negation unless `holds`."""
         if condition.kind == "nonzero":
             return f"{text} {'!=' if holds else '=='} 0"
         return f"{text} {'<' if (condition.kind == 'below') == holds else '>='} {self.number(condition.bound)}"
@@ -173,11 +172,11 @@ class Language:
         yield from (self.LOOP, *indented([*body, *(line.format(leave) for line in self.LEAVE)]), "}")
 
     def when(self, condition: str, body: Sequence[str]) -> Iterator[str]:
-        """Yield a conditional body."""
+        """Yield a body that runs only if the condition holds."""
         yield from (self.WHEN.format(condition), *indented(body), "}")
 
     def switch(self, index: str, bodies: Sequence[Sequence[str]], *, falls: bool) -> Iterator[str]:
-        """Yield a switch over bodies; with `falls` the selected body continues into the next.
+        """Yield a switch over bodies by number; with `falls` the selected body continues into the next.
 
         The last body is the default.
         """
@@ -194,17 +193,17 @@ class Language:
 
 
 def function_text(head: Iterable[str], body: Iterable[str]) -> str:
-    """Return a function with this head, which ends with an opening brace, and with this body."""
+    """Return the text of a function with this head, which ends with an opening brace, and with this body."""
     return "\n".join(folded((*head, *indented(body), "}")))
 
 
 def indented(lines: Iterable[str]) -> list[str]:
-    """Return the lines, indented by one step."""
+    """Return the lines, each indented by one step unless it is empty."""
     return [INDENT + line if line else line for line in lines]
 
 
 def numeral(value: int) -> str:
-    """Return a number as all languages write it: decimal below 100, boards with sixteen hexadecimal digits.
+    """Return a number as all languages write it: decimal below 100, else hexadecimal, from 2**32 on with 16 digits.
 
     >>> numeral(63), numeral(0x2_0202), numeral(0xFF00_0000_0000_0000)
     ('63', '0x20202', '0xff00000000000000')
@@ -215,7 +214,7 @@ def numeral(value: int) -> str:
 
 
 def folded(lines: Iterable[str], width: int = 120) -> Iterator[str]:
-    """Yield the lines, with long ones broken after commas."""
+    """Yield the lines, with those longer than `width` broken after commas."""
     for line in lines:
         rest, lead = line, line[: len(line) - len(line.lstrip())] + INDENT
         while len(rest) > width and (at := rest.rfind(", ", len(lead), width)) > 0:

@@ -27,7 +27,7 @@ from setwise.codegen.kernel import Kernel
 from setwise.codegen.targets.table import Target
 
 ALLOWED = "#[allow(dead_code, unused_assignments, unsafe_op_in_unsafe_fn, clippy::too_many_arguments)]"
-"""Not every function is called, last carried values are never read, and unsafe functions have unsafe bodies."""
+"""Reasons: not every function is called, last carried values are never read, unsafe functions have unsafe bodies."""
 
 _SETS_OF = """\
 /// Return the instruction sets that CPUID leaves 1 and 7 report and whose registers the system saves.
@@ -163,7 +163,7 @@ def name_of(kernel: Kernel) -> str:
 
 
 def result(kernel: Kernel) -> str:
-    """Return the result type of the function with its arrow."""
+    """Return the result type of the kernel's function with its arrow, or '' if it returns nothing."""
     made = _Rust().result_type(kernel)
     return f" -> {made}" if made else ""
 
@@ -213,7 +213,7 @@ def _safety(kernel: Kernel) -> list[str]:
 
 
 def _sets(targets: Sequence[Target], dispatch: bool) -> Iterator[str]:
-    """Yield the definitions from which `sets()` finds the usable instruction sets."""
+    """Yield the Rust text of `sets()`, which returns the usable instruction sets, and of all that it uses."""
     names = ["X86_64", *(constant_name(target) for target in targets)]
     bits = [1, *(BITS[target.name] for target in targets)]
     constants = [f"#[allow(dead_code)]\nconst {name}: u32 = {bit};" for name, bit in zip(names, bits, strict=True)]
@@ -243,7 +243,7 @@ def _cfg(target: Target) -> str:
 
 
 def _sets_of(targets: Sequence[Target]) -> str:
-    """Return a function from the results of CPUID and XGETBV to instruction sets."""
+    """Return the text of a Rust function from the results of CPUID and XGETBV to bits of instruction sets."""
     lines = ["let mut sets = X86_64;"]
     for target in targets:
         tests = [f"{word} & {mask} == {mask}" for word, mask in requirement(target).items()]
@@ -253,7 +253,7 @@ def _sets_of(targets: Sequence[Target]) -> str:
 
 
 def _branching(choice: Choice, arguments: Sequence[str]) -> list[str]:
-    """Return statements that call the best kernel, chosen at each call."""
+    """Return statements that test at each call which instruction sets are usable, and call the best kernel."""
     *better, plain = choice.kernels
     lines = ["let _sets = sets();"]
     for kernel in better:
@@ -264,7 +264,7 @@ def _branching(choice: Choice, arguments: Sequence[str]) -> list[str]:
 
 
 def _choice(choice: Choice, order: Order) -> str:
-    """Return the safe function that calls the best kernel."""
+    """Return the text of the safe function that calls the best kernel."""
     plain = choice.kernels[-1]
     contract = plain.routine.contract
     arrays = bool(contract.elements)

@@ -33,7 +33,7 @@ _LANES: Mapping[str, Callable[[Value], Sequence[int]]] = {
     "permute": lambda value: [int(value.attr) >> 2 * lane & 3 for lane in range(4)],
     "blend": lambda value: [lane if int(value.attr) >> 2 * lane & 1 else -1 - lane for lane in range(value.lanes)],
 }
-"""The argument lanes of each lane operation. Lanes of the second argument are numbered -1, -2 and so on."""
+"""The argument lane for each lane of the result, by operation. Lanes of the second argument are -1, -2 and so on."""
 
 _BYTES: Mapping[str, int] = {"interleave": 0, "interleave-high": 8}
 """The first byte of each 16-byte group that an interleaving takes from its two arguments."""
@@ -164,7 +164,7 @@ def _result(kernel: Kernel) -> str:
 
 
 def module(order: Order) -> str:
-    """Return the text of the file."""
+    """Return the text of the file. Raise ValueError for run-time dispatch, or a parameter with a function's name."""
     if order.dispatch:
         raise ValueError("--dispatch is for C and Rust only: Zig code targets one CPU (-mcpu)")
     offered = choices(order.kernels)
