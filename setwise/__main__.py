@@ -1,4 +1,4 @@
-"""`python -m setwise` is the command."""
+"""Run the command: `python -m setwise` is the same as `setwise`."""
 
 import sys
 
