@@ -36,7 +36,7 @@ class KernelFunction(Function):
         return Request.of(self.kernel, self.recipe[3])
 
     def listing(self, syntax: str = "nasm", *, endbr64: bool = False) -> Text:
-        """Return the assembly source in the syntax nasm, gas, att, masm or go, if `endbr64` with that first."""
+        """Return the assembly source in the syntax nasm, gas, att, masm or go. `endbr64` adds it at the start."""
         return Text(api.listing(self.request, syntax, endbr64=endbr64))
 
     def count(self) -> dict[str, Any]:
@@ -58,7 +58,12 @@ class KernelFunction(Function):
     def bench(
         self, mode: str | None = None, beside: str | None = None, boards: int = 512, patience: float = 30.0
     ) -> Table:
-        """Time the kernel on this processor, in core cycles. The arguments and rows are those of `timed`."""
+        """Time the kernel on this processor: `median` core cycles, one row for each code and kind of call.
+
+        `mode` lists kinds of call (chained,independent,mixed), `beside` compilers (gcc,clang), whose code is timed too.
+        An empty routine is timed for scale. `boards` is the length of arrays. `patience` is the time to wait for
+        undisturbed trials, in seconds for each of several processes.
+        """
         return timed([self.request], mode, beside, boards, patience)
 
 
@@ -81,11 +86,7 @@ def proved(requests: Sequence[Request], time_limit: float) -> Table:
 
 
 def timed(requests: Sequence[Request], mode: str | None, beside: str | None, boards: int, patience: float) -> Table:
-    """Time kernels, compiled C and empty routines, and return one row for each and kind of call: `median` cycles.
-
-    `mode` lists kinds of call (chained,independent,mixed) and `beside` compilers (gcc,clang). `boards` is the length of
-    arrays. `patience` is the time to wait for undisturbed trials, in seconds for each of several processes.
-    """
+    """Time kernels and return the rows, as `KernelFunction.bench` describes."""
     modes, compilers = (given.split(",") if given else None for given in (mode, beside))
     result = api.bench(requests, modes or MODES, beside=compilers or (), boards=boards, patience=patience)
     return Table(result.rows, ("name", "isa", "maker", "mode", "unit", "median", "p10"))
@@ -108,7 +109,7 @@ class CheckedFunction(KernelFunction):
                 raise ValueError(f"{self.kernel.name} requires {required}: this call violates it")
 
     def _kept(self, words: Sequence[Any]) -> Iterator[tuple[str, bool]]:
-        """Yield requirements as text, and whether the words or arrays meet them; nothing for arrays of other types."""
+        """Yield requirements as text, and whether all words meet them; nothing for arrays that are not of uint64."""
         if all(isinstance(word, int) for word in words):
             yield from conditions(self._task, Integers(), words)
             return
@@ -152,9 +153,9 @@ def kernel(
     The function runs machine code. Boards are integers from 0 to 2**64 - 1, a1 = bit 0, h8 = bit 63, unless the
     routine numbers squares otherwise. Parameters and results are the routine's; help() of the function lists them. The
     default of `isa` is the best instruction set of this processor; that of `abi` is the convention of this platform's
-    C; that of `lanes`, the boards or directions in a register, is the most. None changes the results. `for_` "latency"
-    or "throughput" selects the fastest variant by timings and bounds, for the processor `cpu` if it is given. Without
-    `isa` it selects among all instruction sets of this processor.
+    C; that of `lanes`, the boards or directions in a register, is the most. Results do not depend on them. `for_`
+    "latency" or "throughput" selects the fastest variant by timings and bounds, for the processor `cpu` if it is given.
+    Without `isa` it selects among all instruction sets of this processor.
 
     The caller must meet the routine's requirements, which help() of the function lists. With `checked`, a call that
     violates them raises ValueError. Any number of threads may call the function. A pickle holds the name, the request

@@ -71,7 +71,7 @@ class Methods(ABC):
         *,
         endbr64: bool = False,
     ) -> Text:
-        """Return the assembly source in the syntax nasm, gas, att, masm or go, if `endbr64` with that first."""
+        """Return the assembly source in the syntax nasm, gas, att, masm or go. `endbr64` adds it at the start."""
         return Text(api.listing(Request(self.routine, isa, abi, lanes), syntax, endbr64=endbr64))
 
     def count(self, isa: str = "x86-64", lanes: int | None = None, abi: str = "sysv") -> dict[str, Any]:
@@ -118,10 +118,7 @@ class Methods(ABC):
         boards: int = 512,
         patience: float = 30.0,
     ) -> Table:
-        """Time the kernels on this processor, in core cycles, by default for all instruction sets.
-
-        The other arguments and the rows are those of `setwise.kernels.timed`.
-        """
+        """Time the kernels, by default of all instruction sets, as `setwise.KernelFunction.bench` describes."""
         choose = partial(Request, abi=abi, lanes=lanes)
         choices = [
             (routine, own)
@@ -149,7 +146,9 @@ class Methods(ABC):
         for_: str = "size",
         cpu: str | None = None,
     ) -> str:
-        """Write proved listings, objects or source into a folder, and return a one-line summary.
+        """Write listings, objects or source into the folder `output`, and return a one-line summary.
+
+        With bitwuzla the kernels are proved first, unless `unproved`; if a proof fails, nothing is written.
 
         `isa` is "all" or a comma-separated list of instruction sets. `format` is nasm, gas, att, masm, go, elf, coff,
         macho, lib, c, rust or zig.

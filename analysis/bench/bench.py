@@ -35,10 +35,7 @@ _USUAL = 0.02  # seconds of an undisturbed job
 
 @dataclass(frozen=True, slots=True)
 class BenchJob:
-    """A subject in one mode, in a form that can be pickled for a worker process.
-
-    `units` are the calls, or the boards of arrays, of one iteration of the loop.
-    """
+    """A subject in one mode, to be pickled for a worker process. `units` are the calls or boards of an iteration."""
 
     loop: Timer
     arguments: ArgumentSets
@@ -142,7 +139,7 @@ class Benchmark:
         """One dictionary for each timing, with a field `speed`.
 
         `speed` is the cycles of the fastest set-wise compiled code divided by the cycles of this row. It is None
-        without such code for the same measurement, and without a figure.
+        without such code for the same measurement, and if the row has no figure.
         """
         rows = [timing.as_dict() for timing in self.timings]
         best: dict[tuple[object, ...], float] = {}

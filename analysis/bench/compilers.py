@@ -173,7 +173,7 @@ def compile_all(
 
 
 def _compile(compiler: Compiler, isa: str, source: _CFile, texts: Path, folder: Path) -> tuple[Path, tuple[str, ...]]:
-    """Compile a file in a folder. Return the object's path, and the flags by which labels distinguish it."""
+    """Compile a file in a folder. Return the object's path, and the flags that labels show."""
     if not (folder / "tables.h").exists():
         program = str(folder / "tables")
         _run(folder, compiler.name, "-O1", "-w", str(texts / "tables.c"), "-o", program)

@@ -104,7 +104,7 @@ class Timing:
 
 @dataclass(frozen=True, slots=True)
 class NoisyMeasurement:
-    """A measurement without a figure, and the reason."""
+    """A measurement without a figure, and the reason. `clean` of `trials` trials were clean."""
 
     measurand: Measurand
     reason: str
@@ -127,7 +127,7 @@ def is_clean(record: Record, row: float = 1.0) -> bool:
 
 
 def row_of(record: Record) -> float | None:
-    """Return the cycles of a row of additions, before or behind the calls if more; None if the chains disagree."""
+    """Return the cycles of a row of additions, the larger of before and behind; None if the chains disagree."""
     before, behind = record.chain_before - record.nothing, record.chain_behind - record.nothing
     if min(before, behind) <= 0 or abs(before - behind) > CHAINS_AGREE * min(before, behind):
         return None

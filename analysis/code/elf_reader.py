@@ -310,7 +310,7 @@ class Elf:
 
 
 def name_at(names: bytes, start: int) -> str:
-    """Return the name at an offset of a string table, with unprintable characters escaped. May raise ElfError."""
+    """Return the name at an offset of a string table, unprintable characters escaped; ElfError if it has no end."""
     end = names.find(b"\0", start, start + _LONGEST_NAME)
     if end < 0 and (start or names):
         raise ElfError("damaged: a name is not terminated")

@@ -50,7 +50,7 @@ _CONSTANTS = re.compile(r"\.l?rodata(\..*)?$|[^.]")
 class FunctionSymbol:
     """A function's symbol, its offset in its section, and the string table that holds its name.
 
-    A size of 0 means that the file gives none.
+    A size of 0 in the symbol means that the file gives none.
     """
 
     names: bytes
@@ -142,7 +142,7 @@ class Extraction:
         return Binary(bytes(self.text), bytes(self.data), data_offset if self.data else 0, layout)
 
     def _in_place(self, start: int) -> Binary:
-        """Return a linked function with the sections that it reads, at their distances; the gaps are zeros."""
+        """Return a linked function at address `start` with the sections that it reads, and with zeros between them."""
         wanted = {}
         if len(self.elf.sections) > _MOST_SECTIONS:
             raise ElfError(f"is in a linked file with more than {_MOST_SECTIONS:,} sections: give the object file")
@@ -277,7 +277,7 @@ class Extraction:
             self.targets[instruction.offset] = len(self.pieces) - 1, offset - symbol.value
 
     def _symbol(self, table: ElfSection, relocation: ElfRelocation) -> tuple[Symbol, str]:
-        """Return the symbol of a relocation and its name. Refuse undefined, weak and other replaceable symbols."""
+        """Return a relocation's symbol and its name. Raises ElfError if it is undefined, weak or else replaceable."""
         symbol = self.elf.symbol(table, relocation.symbol)
         section = self.elf.section(symbol.section)
         own = name_at(self.elf.names(table), symbol.name) if symbol.name else ""
@@ -382,7 +382,7 @@ class Extraction:
             self.unknown.add(low, high)
 
     def _enter(self, symbol: Symbol, addend: int, kind: str, at: int) -> None:
-        """Write at `at` the distance from there to a symbol in the function's section. Refuse absolute addresses."""
+        """Write at image offset `at` the distance to a symbol in the function's section; ElfError if absolute."""
         if kind not in _RELATIVE:
             raise ElfError(
                 f"has a table of absolute addresses (R_X86_64_{kind}): compile it with -fPIC, which makes them relative"

@@ -71,14 +71,14 @@ class Figures(dict[Key, KernelFigures]):
 
     @property
     def differing(self) -> Figures:
-        """All kernels but those that have the same figures in the instruction set that theirs extends."""
+        """All kernels but those whose figures are the same in the instruction set that theirs extends."""
         older = {isa: target.extends.name for isa, target in TARGETS.items() if target.extends}
         same = ((key, replace(each, isa=older.get(each.isa, ""))) for key, each in self.items())
         return Figures((key, self[key]) for key, each in same if self.get((each.name, each.isa, each.lanes)) != each)
 
 
 def keys() -> list[Key]:
-    """Return the keys of the reported kernels: of each routine and instruction set, those of all possible lanes.
+    """Return the keys of the reported kernels: for each routine and instruction set, one for each number of lanes.
 
     If the lanes hold boards, only the default number of lanes is reported.
     """

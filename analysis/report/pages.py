@@ -147,7 +147,7 @@ def _split(kernel: KernelFigures | None) -> str:
 
 
 def _total(kernel: KernelFigures | None) -> str:
-    """Return the number of instructions as text, for arrays a board; without arrays the moves follow in brackets."""
+    """Return the number of instructions as text, for arrays a board; otherwise any moves follow in brackets."""
     moves = kernel.counts.moves if kernel and not kernel.arrays else 0
     return figure(kernel.length if kernel else None) + (f" ({moves})" if moves else "")
 

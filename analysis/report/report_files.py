@@ -18,7 +18,7 @@ _SHOWN = 100  # characters of a differing line
 
 
 def read(folder: Path) -> Measurements:
-    """Return the recorded measurements of a reports folder, none without their file. Raises ValueError if damaged."""
+    """Return the recorded measurements of a reports folder, empty without a file. Raises ValueError if damaged."""
     path, remedy = folder / PATH, "restore it from the repository"
     if not path.exists():
         return Measurements()

@@ -26,7 +26,7 @@ def and_not(d: Domain, a: Bits, b: Bits, width: int) -> Bits:
 
 
 def rotate_left(d: Domain, a: Bits, count: Bits, width: int) -> Bits:
-    """Return a value of `width` bits, a power of two, rotated to the left; the count has that width and is below it."""
+    """Return a value rotated to the left. Its width is a power of two; the count has that width and is below it."""
     if isinstance(count, int) and not count:
         return a
     back = d.and_(d.sub(0, count, width), width - 1, width)

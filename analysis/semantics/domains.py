@@ -105,7 +105,7 @@ class Domain:
         return usual
 
     def _term(self, kind: str, *operands: tuple[Bits, int], indices: tuple[int, ...] = ()) -> Bits:
-        """Make the term of an operation, named as in bitwuzla, on values with their widths; here there are no terms."""
+        """Make the term of an operation, named as in bitwuzla, on values with their widths; here raise TypeError."""
         raise TypeError(f"{kind} of a value that is no integer: {operands}")
 
 
@@ -120,7 +120,7 @@ class Integers(Domain):
 class BitVectors(Domain):
     """The domain of bitwuzla's terms; a constant remains an integer.
 
-    `terms` is the term manager, `bitwuzla` the module, `built` the total width of the terms made so far, in bits.
+    `terms` is the term manager, `bitwuzla` the module, `built` an estimate of the bits of all terms made so far.
     Raises ModuleNotFoundError if bitwuzla is not installed.
     """
 

@@ -49,7 +49,7 @@ def _shuffle_words(high: bool, x: Execution) -> None:
 
 
 def _shuffle_two(width: int, x: Execution) -> None:
-    """Execute shufps or shufpd: the lower half of each 128 bits is from one source, the upper half from the other."""
+    """Execute shufps or shufpd: the lower half of each 128 bits is from the first source, the upper from the last."""
     (first, second), immediate, each = x.sources(width, 2), x.immediate(), 128 // width
     moved = []
     for place in range(len(first)):
@@ -76,7 +76,7 @@ def _unpack(high: bool, width: int, x: Execution) -> None:
 
 
 def _saturated(is_signed: bool, x: Execution, a: Bits, wide: int) -> Bits:
-    """Return a signed value saturated to the signed or unsigned range of half its width, `wide` bits."""
+    """Return a signed value of `wide` bits saturated to the signed or unsigned range of half the width."""
     d, width = x.domain, wide // 2
     low, sign = d.extract(a, 0, width, wide), bit(x, a, wide - 1, wide)
     if not is_signed:

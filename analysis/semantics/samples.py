@@ -23,7 +23,7 @@ class Sampled:
 
 
 class Samples(Domain):
-    """The domain of `number` samples. A value that is the same in all may be an integer. `units` has a 1 in each.
+    """The domain of `number` samples. A value that is the same in all may be an integer. `units` is a 1 in each.
 
     An operation on all samples costs little more than on one, because Python adds, shifts and masks long integers fast.
 

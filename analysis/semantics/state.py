@@ -285,7 +285,7 @@ class Execution:
         return [self.domain.extract(self.register(mask.full), place, 1, 64) for place in range(number)]
 
     def put_elements(self, elements: Sequence[Bits], width: int, masked: bool = True) -> None:
-        """Write elements to the first operand, a vector register or memory, under the mask; `masked` can turn that off.
+        """Write elements under the mask to the first operand, memory or a vector register; if not `masked`, without it.
 
         Legacy SSE keeps the register's bits above those written; VEX and EVEX clear them.
         """
