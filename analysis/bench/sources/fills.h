@@ -54,7 +54,7 @@ FILL dumb7_occluded(BOARD gen, BOARD pro, int step, U64 into) {
     return flood | (shifted(gen, step) & pro);
 }
 
-/* Six cycles suffice for attacks: a seventh would only reach the edge, from which no attack goes on. */
+/* Six cycles suffice for attacks: a seventh would only reach the edge, where attacks end. */
 FILL dumb7_attacks(BOARD gen, BOARD pro, int step, U64 into) {
     BOARD flood = gen;
     pro &= into;
