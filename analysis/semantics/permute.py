@@ -28,7 +28,7 @@ def _indexed(x: Execution, elements: Sequence[Bits], index: Bits, width: int) ->
 
 
 def _put_chosen(x: Execution, width: int, chosen: Sequence[int], group: int = 128) -> None:
-    """Set element n of each group, of elements of `width` bits, to the source's element `chosen[n]` of that group."""
+    """Set element n, of `width` bits, of each group of `group` bits to the source's element `chosen[n]` there."""
     (elements,), each = x.sources(width, 1), group // width
     x.put_elements([elements[at + place] for at in range(0, len(elements), each) for place in chosen], width)
 
