@@ -144,7 +144,7 @@ class Execution:
         return found.value
 
     def get(self, operand: int, width: int | None = None) -> Bits:
-        """Return the lowest `width` bits of an operand that is no vector; by default all, of an immediate `width()`."""
+        """Return an operand that is no vector, or its lowest `width` bits. An immediate is as wide as operand 0."""
         found = self.instruction.operands[operand]
         if isinstance(found, Imm):
             return found.value & ((1 << (width or self.width())) - 1)
