@@ -53,7 +53,7 @@ def disassembly(decoded: Sequence[Decoded]) -> tuple[str, ...]:
 
 
 def summary(counts: Counts) -> tuple[str, ...]:
-    """Return the counts as lines such as '1 move' and '19 operations', then their sum.
+    """Return lines such as '1 move' and '19 operations', one on memory operands if there are any, then the sum.
 
     Empty classes are omitted.
 
@@ -71,6 +71,6 @@ def summary(counts: Counts) -> tuple[str, ...]:
 
 
 def _body(binary: Binary) -> tuple[str, ...]:
-    """Return the listing without its final ret, which is not counted."""
+    """Return the lines of the listing without the final ret, which is not counted."""
     lines = disassembly(decode(binary.text))
     return lines[:-1] if lines and lines[-1] == "ret" else lines

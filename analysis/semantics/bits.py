@@ -26,7 +26,7 @@ def and_not(d: Domain, a: Bits, b: Bits, width: int) -> Bits:
 
 
 def rotate_left(d: Domain, a: Bits, count: Bits, width: int) -> Bits:
-    """Return a value rotated to the left; the count is below the width, a power of two, and is `width` bits wide."""
+    """Return a value rotated to the left. Its width is a power of two; the count has that width and is below it."""
     if isinstance(count, int) and not count:
         return a
     back = d.and_(d.sub(0, count, width), width - 1, width)
@@ -110,7 +110,7 @@ def _shift(shift: BinaryOperation, x: Execution) -> None:
 
 
 def rotated(left: bool, d: Domain, a: Bits, count: Bits, width: int) -> Bits:
-    """Return a value rotated by any count, which is `width` bits wide."""
+    """Return a value rotated to the left, or else to the right, by any count that is `width` bits wide."""
     return rotate_left(d, a, d.and_(count if left else d.sub(0, count, width), width - 1, width), width)
 
 
@@ -197,7 +197,7 @@ def _andn(x: Execution) -> None:
 
 
 def _lowest_bit(operation: BinaryOperation, of_none: int, x: Execution) -> None:
-    """Execute blsr, blsi or blsmsk on a value and the value minus one; `of_none` is CF for the value 0."""
+    """Execute blsr, blsi or blsmsk: `operation` on a value and the value minus one; `of_none` is CF for the value 0."""
     width, d, a = x.width(), x.domain, x.get(1)
     result = operation(d, a, d.sub(a, 1, width), width)
 

@@ -32,7 +32,7 @@ FOLD: Mapping[str, Callable[[int, int, int], int]] = {
     "BV_COMP": lambda a, b, _: int(a == b),
     "BV_ULT": lambda a, b, _: int(a < b),
 }
-"""The result of each operation on two numbers of a width."""
+"""Functions that compute each operation on two constants of a width, by its name in bitwuzla."""
 
 
 def _operation(kind: str) -> Callable[[Domain, Bits, Bits, int], Bits]:
@@ -87,7 +87,7 @@ class Domain:
         return self._term("BV_EXTRACT", (a, of), indices=(low + width - 1, low))
 
     def concat(self, high: Bits, low: Bits, high_width: int, low_width: int) -> Bits:
-        """Return the concatenation of `high` and `low`."""
+        """Return the bits of `high` above those of `low`, as one value."""
         if isinstance(high, int) and isinstance(low, int):
             return high << low_width | low
         if high_width == 0 or low_width == 0:
@@ -105,12 +105,12 @@ class Domain:
         return usual
 
     def _term(self, kind: str, *operands: tuple[Bits, int], indices: tuple[int, ...] = ()) -> Bits:
-        """Make the term of an operation, named as in bitwuzla; an operand is a value and its width."""
+        """Make the term of an operation, named as in bitwuzla, on values with their widths; here raise TypeError."""
         raise TypeError(f"{kind} of a value that is no integer: {operands}")
 
 
 class Integers(Domain):
-    """The domain of constants.
+    """The domain of constants alone.
 
     >>> Integers().sub(3, 5, 8), Integers().sar(0x80, 3, 8), Integers().extract(0xABCD, 4, 8, 16) == 0xBC
     (254, 240, True)
@@ -120,8 +120,8 @@ class Integers(Domain):
 class BitVectors(Domain):
     """The domain of bitwuzla's terms; a constant remains an integer.
 
-    `terms` is the term manager, `bitwuzla` the module, `built` the total width of the operations made so far. Raises
-    ModuleNotFoundError if bitwuzla is not installed.
+    `terms` is the term manager, `bitwuzla` the module, `built` an estimate of the bits of all terms made so far.
+    Raises ModuleNotFoundError if bitwuzla is not installed.
     """
 
     def __init__(self) -> None:
@@ -159,7 +159,7 @@ class BitVectors(Domain):
         return known
 
     def weight(self, term: Any) -> int:
-        """Estimate an operation's gates: its width, times a factor for products, shifts and sums; 0 for mere wiring."""
+        """Estimate the gates of a term's last operation: its width, times a factor if costly; 0 for mere wiring."""
         kinds, sort = self._kind, term.sort()
         if not sort.is_bv() or not term.children() or term.kind() in (kinds.BV_EXTRACT, kinds.BV_CONCAT, kinds.BV_NOT):
             return 0

@@ -26,11 +26,11 @@ WIDTHS: Mapping[str, int] = {
     **dict.fromkeys(("d", "dw", "dq", "ps", "ss"), 32),
     **dict.fromkeys(("q", "qdq", "pd", "sd"), 64),
 }
-"""The element widths of mnemonic suffixes."""
+"""The element widths in bits by mnemonic suffix; a suffix with two widths has that of the source."""
 
 
 def lanewise(operation: Callable[..., Bits], width: int, x: Execution, number: int = 2) -> None:
-    """Apply an operation to the elements of `number` sources, element by element."""
+    """Apply an operation to the elements of `number` sources, element by element, and write the results."""
     elements = zip(*x.sources(width, number, masked=True), strict=True)
     x.put_elements([operation(x.domain, *each, width) for each in elements], width)
 
@@ -128,7 +128,7 @@ def _affine(x: Execution) -> None:
 
 
 def _product(x: Execution, row: Bits, byte: Bits) -> Bits:
-    """Return the parity of the bitwise and of two bytes; for a constant row only its ones count."""
+    """Return the parity of the bitwise and of two bytes; a constant row selects bits of `byte` without an and."""
     chosen = row if isinstance(row, int) else 0xFF
     common = byte if isinstance(row, int) else x.domain.and_(row, byte, 8)
     bits = [bit(x, common, place, 8) for place in range(8) if chosen >> place & 1]
@@ -139,7 +139,7 @@ def _product(x: Execution, row: Bits, byte: Bits) -> Bits:
 
 
 def _put_truths(x: Execution, truths: Sequence[Bits], width: int) -> None:
-    """Write a bit for each element to a mask register, 0 where the write mask excludes it, or all ones to a vector."""
+    """Write a truth for each element: to a mask register as a bit, 0 if masked out, to a vector as all ones or 0."""
     if x.file(0) != "mask":
         x.put_elements([sign_extend(x, truth, 1, width) for truth in truths], width)
         return
@@ -173,7 +173,7 @@ def _are_apart(d: Domain, a: Bits, b: Bits, width: int) -> Bits:
 
 
 def _set_test_flags(x: Execution, zeros: Bits, carries: Bits, width: int) -> None:
-    """Set ZF and CF if the respective value is 0, and clear the other flags."""
+    """Set ZF if `zeros` is 0 and CF if `carries` is 0, and clear the other flags."""
     clear = dict.fromkeys(("of", "sf", "pf", "af"), zero)
     x.set_flags({**clear, "zf": lambda: is_zero(x, zeros, width), "cf": lambda: is_zero(x, carries, width)})
 
@@ -222,7 +222,7 @@ def with_twins(meanings: Mapping[str, Meaning]) -> dict[str, Meaning]:
 
 
 def of_each_width(*rows: tuple[str, str, WidthMeaning]) -> dict[str, Meaning]:
-    """Return semantics by mnemonic from rows of names, width suffixes, and the semantics for a width."""
+    """Return semantics by mnemonic from rows: names, suffixes for each name, and the semantics for an element width."""
     return {
         name + ending: partial(meaning, WIDTHS[ending])
         for names, endings, meaning in rows
