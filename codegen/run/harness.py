@@ -101,8 +101,9 @@ def signature(contract: Contract, convention: Convention, lanes: int = 1, vex: b
     passed by address. A call with several results writes the boards of each result side by side.
     """
     if contract.elements:
-        inputs = len(contract.parameters) - 2
-        arrays = (*[ArgumentSlot("address")] * inputs, ArgumentSlot("results"), GENERAL)
+        results = len(contract.results)
+        inputs = [ArgumentSlot("address")] * (len(contract.parameters) - results - 1)
+        arrays = (*inputs, *[ArgumentSlot("results")] * results, GENERAL)
         return Signature(convention, arrays, None, whole=True, vex=vex)
     board = ArgumentSlot("vector", lanes) if lanes > 1 else GENERAL
     written = ArgumentSlot("results", len(contract.results) * lanes)

@@ -18,8 +18,9 @@ import pytest
 import setwise
 from setwise.codegen.catalogue import catalogue
 from setwise.codegen.fills.batch import on_arrays
+from setwise.codegen.lower import lower
 from setwise.codegen.machine.convention import SYSV, WIN64
-from setwise.codegen.run.call import best_isa, host
+from setwise.codegen.run.call import best_isa, host, signature_of
 from setwise.codegen.run.executable import runnable
 from setwise.codegen.targets import VECTORS
 from tests.codegen.run.arrays import CANARY, NORTH_EAST, Boards, at_byte, boards, cases, kernel, kernels
@@ -234,6 +235,13 @@ class Moves(NamedTuple):
 def moves(pawns: setwise.Board, knights: setwise.Board, empty: setwise.Board) -> Moves:
     """Squares to which pawns and knights may go, some of them."""
     return Moves(pawns.step(setwise.NORT) & empty, knights.step(setwise.SOUT, setwise.SOUT, setwise.WEST) & empty)
+
+
+def test_loops_read_no_more_pointers_than_there_are() -> None:
+    """NumPy gives a pointer for each input and each result, and nothing behind them."""
+    routine = on_arrays(moves.routine)
+    arrays = signature_of(lower(routine, "sse2", host().name)).arguments[:-1]
+    assert [slot.file for slot in arrays] == ["address"] * 3 + ["results"] * 2
 
 
 @pytest.mark.parametrize("isa", ["x86-64", None])
