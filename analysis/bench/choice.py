@@ -79,13 +79,13 @@ def request(
 
     `for_` chooses the variant: "size" the usual one, "latency" or "throughput" the fastest by timings and bounds, on
     the processor `cpu`, or over all modelled processors if `cpu` is None. With `isa`, `variant` names one instead.
-    Raises ValueError if both choose.
+    Raises ValueError if both choose, or if `variant` has no `isa`.
     """
-    if variant and for_ != "size":
-        raise ValueError("--for and --variant both choose a variant: give one of them")
+    if variant and (for_ != "size" or not isa):
+        raise ValueError("a variant is of one instruction set, and --for chooses one, too: give --isa and no --for")
     routine = find(routine) if isinstance(routine, str) else routine
     on = processor_named(cpu) if cpu else None
-    if isa and (for_ == "size" or variant):
+    if isa and for_ == "size":
         return Request(routine, isa, abi, lanes, variant)
     isas = (isa,) if isa else sets_of(routine, on, native=True)
     return Request.of(kernel_for(for_, on, routine, isas, abi, lanes), lanes)

@@ -69,7 +69,7 @@ WRONG = {
     "cost exploding.rook --executed e4": "exploding.rook takes 2 arguments",
     "cost exploding.rook --side white": "--side goes with --fen",
     "count leapers.knights --for speed": "no objective 'speed': give size, latency or throughput",
-    "count leapers.knights --for latency --variant urgent": "give one of them",
+    "count leapers.knights --for latency --variant urgent": "give --isa and no --for",
     "count leapers.knights --variant 9": "has no variant '9'",
     "prove kogge-stone.attacks.up": "unknown routine",
     f"prove {DUMB7} --isa mmx": "unknown instruction set 'mmx'",
