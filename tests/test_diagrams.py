@@ -5,8 +5,6 @@ it. The pages' text is a damaged copy: what is lost or wrong there is said in th
 compared in tests/test_printed.py.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from contextlib import redirect_stdout

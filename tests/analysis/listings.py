@@ -1,7 +1,5 @@
 """Assembles text for tests by GNU as, in Intel operand order."""
 
-from __future__ import annotations
-
 import subprocess
 import tempfile
 from functools import cache

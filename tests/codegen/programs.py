@@ -1,7 +1,5 @@
 """Helpers for the tests of `lower`: random descriptions without branches, and kernels that run here."""
 
-from __future__ import annotations
-
 import ctypes
 import operator
 import random

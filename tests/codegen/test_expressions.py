@@ -3,8 +3,6 @@
 As a program it runs so many from a seed: `python -m tests.codegen.test_expressions NUMBER [SEED]`.
 """
 
-from __future__ import annotations
-
 import random
 import sys
 from collections.abc import Iterator, Sequence

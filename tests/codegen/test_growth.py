@@ -1,7 +1,5 @@
 """Growth: what making code takes grows with a description's length, and no depth of it is too deep."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import product

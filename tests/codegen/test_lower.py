@@ -3,8 +3,6 @@
 A description run on constants is the oracle for the same description as machine code.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 

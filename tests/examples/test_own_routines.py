@@ -1,7 +1,5 @@
 """The examples of routines of one's own: short, proved on every set, refuted where broken, known to every command."""
 
-from __future__ import annotations
-
 import ast
 import os
 import re

@@ -1,7 +1,5 @@
 """What is wrong with a description is one line: its place, what was wrong, what would be right; never a traceback."""
 
-from __future__ import annotations
-
 import os
 import re
 import sys

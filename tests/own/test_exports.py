@@ -1,7 +1,5 @@
 """Exports of own routines: what they record, what verify says of them, and that nothing in them ends a comment."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

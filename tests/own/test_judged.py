@@ -1,7 +1,5 @@
 """Drawn descriptions, specifications and requirements: proofs say what running on all inputs, or on many, says."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace

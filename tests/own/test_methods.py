@@ -1,7 +1,5 @@
 """The object that the decorator makes: what the commands do, as methods; and what help() shows of it."""
 
-from __future__ import annotations
-
 import inspect
 import pickle
 import subprocess

@@ -1,7 +1,5 @@
 """Wherever a name is taken, `file.py:function`, `file.py` and `package.module:function` are."""
 
-from __future__ import annotations
-
 import importlib
 import subprocess
 from pathlib import Path

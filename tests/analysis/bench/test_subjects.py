@@ -1,7 +1,5 @@
 """What is timed and how: arguments within the contract, and ways to call that fit."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cache
 

@@ -1,7 +1,5 @@
 """Functions out of ELF files: what stands alone runs as in the file, what does not is refused in one line."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`setwise best`: the kernels that it names, and that every variant that it might name is right."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """`setwise cost`: its table, the marked listing, other people's objects, errors of one line, the second opinion."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path

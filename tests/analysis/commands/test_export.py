@@ -1,7 +1,5 @@
 """`setwise export`: what it writes, and what it refuses."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

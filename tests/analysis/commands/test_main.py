@@ -1,7 +1,5 @@
 """Commands of one listing, and the command as a whole: its refusals, its help, and what is an error of ours."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

@@ -1,7 +1,5 @@
 """--for and --variant: the same kernel by either, in listings, counts and exports; what does not go is one line."""
 
-from __future__ import annotations
-
 import json
 import pickle
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`setwise prove`: the table, the certificate, what it refuses; and at full length the whole catalogue."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

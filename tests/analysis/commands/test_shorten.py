@@ -1,7 +1,5 @@
 """`setwise shorten`: what it prints of what it found, what it keeps, what it refuses."""
 
-from __future__ import annotations
-
 import re
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """The longest path: where switches go is read from their tables, and no call executes more."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

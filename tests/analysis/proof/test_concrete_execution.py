@@ -1,7 +1,5 @@
 """Counterexamples of other people's code are stepped, and nothing of it runs, whatever it would do."""
 
-from __future__ import annotations
-
 import ctypes
 import json
 import mmap

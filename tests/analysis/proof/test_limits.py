@@ -1,7 +1,5 @@
 """Long straight code ends within the limits of time and memory, in a verdict."""
 
-from __future__ import annotations
-
 import os
 import resource
 import subprocess

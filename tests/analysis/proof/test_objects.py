@@ -1,7 +1,5 @@
 """What compilers make of the seeds' C is proved; without its wrap mask, or with a mistaken one, it is refuted."""
 
-from __future__ import annotations
-
 import subprocess
 from collections import Counter
 from pathlib import Path

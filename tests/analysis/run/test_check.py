@@ -1,7 +1,5 @@
 """The native check_kernels: it passes what is right and catches what is not."""
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace

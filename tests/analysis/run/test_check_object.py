@@ -1,7 +1,5 @@
 """Somebody's functions, and broken ones, are judged in Bochs; nothing of them runs here."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path

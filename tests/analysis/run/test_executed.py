@@ -1,7 +1,5 @@
 """What calls really execute: against the code's own length, over real positions, by the command."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """The evaluator of descriptions says what the ray-walk says of fills, and what descriptions run on constants give."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

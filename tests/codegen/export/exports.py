@@ -1,7 +1,5 @@
 """Kernels to export in tests, each made once, and what assembles their listings."""
 
-from __future__ import annotations
-
 import subprocess
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence

@@ -1,7 +1,5 @@
 """Ceilings: what the kernels for general registers may cost at most, counted from their bytes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache

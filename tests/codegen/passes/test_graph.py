@@ -1,7 +1,5 @@
 """The passes over the graph keep what a description computes; what they know of bits is true."""
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Callable
 

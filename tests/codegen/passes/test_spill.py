@@ -3,8 +3,6 @@
 Kernels are stepped, so that those of every instruction set run here, and return with all that they must save.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial, reduce
 

@@ -6,8 +6,6 @@ operations are done, which values lie in registers, and what the result register
 Only copies cost.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass

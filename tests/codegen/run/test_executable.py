@@ -1,7 +1,5 @@
 """Machine code that runs, in memory that is never writable and executable at once, and is given back."""
 
-from __future__ import annotations
-
 import ctypes
 import gc
 import platform

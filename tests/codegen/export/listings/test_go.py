@@ -1,7 +1,5 @@
 """The Go export: what it says, and what Go's assembler makes of it, proved and run from a Go program."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Sequence
 from dataclasses import replace

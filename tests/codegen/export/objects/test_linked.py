@@ -1,7 +1,5 @@
 """Objects linked by toolchains of Linux, Windows and macOS; what comes out is proved again, and run here."""
 
-from __future__ import annotations
-
 import ctypes
 import subprocess
 import sys

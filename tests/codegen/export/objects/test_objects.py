@@ -1,7 +1,5 @@
 """Object files and libraries, read back by readers that share nothing with what wrote them."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
