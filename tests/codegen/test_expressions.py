@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from setwise.analysis.spec.evaluator import evaluate
 from setwise.codegen.board import DIR8
 from setwise.codegen.ir.graph import Graph
-from setwise.codegen.ir.layout import Layout
-from setwise.codegen.ir.routine import Contract, Parameter, Routine
 from setwise.codegen.ir.values import CompassRay, Value, parameter
 from setwise.codegen.lower import lower
 from setwise.codegen.run.arrays import Elementwise
@@ -23,7 +21,7 @@ from setwise.codegen.run.call import missing
 from setwise.codegen.run.executable import runnable
 from setwise.codegen.run.function import in_memory
 from setwise.codegen.targets import ALL_SETS, SCALARS, TARGETS
-from tests.codegen.programs import ALL, COUNTED, EXPRESSIONS, MASKS, Description, Program, Step, small
+from tests.codegen.programs import ALL, COUNTED, EXPRESSIONS, MASKS, Description, Program, Step, routine, small
 
 TOGETHER = 8
 """Expressions of one routine, each a result: so a kernel is made for several."""
@@ -34,17 +32,6 @@ def arguments(draw: random.Random) -> NDArray[np.uint64]:
     """Two boards of a few cases: extremes beside each other, and whatever."""
     rows = [[*_EDGES], [*_EDGES[3:], *_EDGES[:3]]]
     return np.array([row + [draw.getrandbits(64) for _ in range(8)] for row in rows], np.uint64)
-
-
-def together(programs: Sequence[Description], isas: Sequence[str]) -> Routine:
-    """A routine whose results are those of all these expressions."""
-
-    def describe(layout: Layout, a: Value, b: Value, results: Value) -> tuple[Value, ...]:
-        return tuple(result for program in programs for result in program(a, b))
-
-    takes = Parameter("a", "word"), Parameter("b", "word"), Parameter("results", "results")
-    contract = Contract(takes, "", "", tuple(f"r{at}" for at in range(len(programs))))
-    return Routine("test", "form", "", contract, (describe,), "", "", tuple(isas), batched=True)
 
 
 def union_of_steps(draw: random.Random) -> Description:
@@ -62,13 +49,17 @@ def union_of_steps(draw: random.Random) -> Description:
 
 def wrong(programs: Sequence[Description], isas: Sequence[str], given: NDArray[np.uint64]) -> Iterator[tuple[str, str]]:
     """The expressions that an instruction set computes otherwise than the evaluator."""
-    routine = together(programs, isas)
+
+    def describe(*boards: Value) -> tuple[Value, ...]:
+        return tuple(result for program in programs for result in program(*boards))
+
+    together = routine(describe, 2, results=len(programs), batched=True)
     boards = parameter(0), parameter(1)
-    graph = Graph(boards, tuple(result for program in programs for result in program(*boards)))
+    graph = Graph(boards, describe(*boards))
     wanted = [np.broadcast_to(lane, given[0].shape) for (lane,) in evaluate(graph, (given[0], given[1]))]
     for isa in isas:
-        takes, results = routine.contract.parameters[:2], routine.contract.results
-        made = Elementwise("test", takes, results, *in_memory(lower(routine, isa)))((*given,), None)
+        takes, results = together.contract.parameters[:2], together.contract.results
+        made = Elementwise("test", takes, results, *in_memory(lower(together, isa)))((*given,), None)
         for program, got, want in zip(programs, made, wanted, strict=True):
             if (got != want).any():
                 yield isa, str(program if isinstance(program, Program) else program.__doc__)
