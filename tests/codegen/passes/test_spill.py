@@ -81,11 +81,19 @@ def many(count: int, first: Value) -> list[Value]:
 # -- vectors
 
 
+def crowded(count: int) -> Description:
+    """So many values that are used in reverse: no other order needs fewer at once."""
+    return lambda a, b: (joined(many(count, a ^ b)[::-1]),)
+
+
+@scalar
+@pytest.mark.parametrize("count", [8, 12, 16, 20])
+def test_more_values_than_registers(isa: str, abi: str, count: int) -> None:
+    assert bool(slots(check(crowded(count), 2, isa, abi))) == (count > 15)
+
+
 @wide
 def test_more_vectors_than_registers(isa: str, lanes: int, abi: str) -> None:
-    def crowded(count: int) -> Description:
-        return lambda a, b: (joined(many(count, a ^ b)[::-1]),)
-
     registers = TARGETS[isa].vectors
     assert slots(check(crowded(registers + 6), 2, isa, abi, lanes))
     assert not slots(check(crowded(registers - 4), 2, isa, abi, lanes)), "where registers suffice, nothing waits"
@@ -189,11 +197,8 @@ def test_more_boards_than_registers_for_arguments_are_refused(isa: str) -> None:
 
 
 def test_more_stack_than_a_page_is_refused() -> None:
-    def describe(a: Value, b: Value) -> Values:
-        return (joined(many(100, a ^ b)[::-1]),)
-
     with pytest.raises(Refused, match=r"needs \d,\d{3} bytes of stack, .* 4,096 at most: .* take fewer lanes"):
-        lower(routine(describe, 2, batched=True), "avx512", lanes=8)
+        lower(routine(crowded(100), 2, batched=True), "avx512", lanes=8)
 
 
 # -- shift counts
