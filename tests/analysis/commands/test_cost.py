@@ -1,13 +1,12 @@
 """`setwise cost`: its table, the marked listing, other people's objects, errors of one line, the second opinion."""
 
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from setwise.analysis.commands.main import main
-from tests.conftest import require_tool
+from tests.analysis.listings import compiled
 
 
 def test_the_listing_marks_the_critical_path(capsys: pytest.CaptureFixture[str]) -> None:
@@ -38,8 +37,6 @@ def test_code_that_branches_is_costed_by_its_longest_path_or_by_a_call(capsys: p
 
 
 def test_a_function_of_an_object(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    source, made = tmp_path / "one.c", tmp_path / "one.o"
-    source.write_text("unsigned long f(unsigned long a, unsigned long b) { return (a >> 8 & b) * 3; }")
-    subprocess.run([require_tool("gcc"), "-O2", "-fcf-protection=none", "-c", source, "-o", made], check=True)
+    made = compiled(tmp_path, "unsigned long f(unsigned long a, unsigned long b) { return (a >> 8 & b) * 3; }")
     assert main(["cost", "--object", str(made), "--symbol", "f", "--cpu", "zen4"]) == 0
     assert "shr" in capsys.readouterr().out
