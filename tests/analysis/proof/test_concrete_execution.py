@@ -21,6 +21,7 @@ from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
 from setwise.codegen.run import call, executable
 from setwise.codegen.run.executable import Executable, runnable
+from tests.analysis.commands.running import printed
 from tests.analysis.listings import assemble, compiled
 from tests.conftest import require_module
 from tests.processes import in_own_process
@@ -127,10 +128,8 @@ def test_a_refuted_object_is_confirmed_by_stepping(which: str, tmp_path: Path, c
     require_module("bitwuzla")
     file = compiled(tmp_path, "typedef unsigned long long U64;\n" + WRONG[which])
     arguments = ("prove", "--object", str(file), "--symbol", "f", "--spec", NAME)
-    assert main(arguments) == 1
-    assert "; confirmed by stepping" in capsys.readouterr().out
-    assert main((*arguments, "--json")) == 1
-    (row,) = json.loads(capsys.readouterr().out)
+    assert "; confirmed by stepping" in printed(capsys, *arguments, status=1)
+    (row,) = json.loads(printed(capsys, *arguments, "--json", status=1))
     assert (row["status"], row["counterexample"]["confirmation"]) == ("refuted", "confirmed")
 
 
