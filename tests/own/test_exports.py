@@ -99,19 +99,7 @@ def test_a_starter_runs_and_is_proved(tmp_path: Path, monkeypatch: pytest.Monkey
     written = (tmp_path / "zone.py").read_text()
     assert "zone.py exists already" in complaint(capsys, "new", "zone.py")
     assert (tmp_path / "zone.py").read_text() == written
-    for name in (
-        "a b",
-        "union",
-        "5",
-        "../x y",
-        "",
-        "knights;",
-        "\u00e9t\u00e9",
-        "none/zone",
-        "x" * 300,
-        "class",
-        "None",
-        "Board",
-    ):
+    names = ("a b", "union", "5", "../x y", "", "knights;", "\u00e9t\u00e9", "none/zone", "x" * 300, "class", "Board")
+    for name in names:
         complaint(capsys, "new", name)
     assert {path.name for path in tmp_path.iterdir()} == {"zone.py"}
