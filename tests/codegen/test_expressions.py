@@ -23,6 +23,8 @@ from setwise.codegen.run.function import in_memory
 from setwise.codegen.targets import ALL_SETS, SCALARS, TARGETS
 from tests.codegen.programs import ALL, COUNTED, EXPRESSIONS, MASKS, Description, Program, Step, routine, small
 
+pytestmark = pytest.mark.skipif(not runnable(), reason="not run: this processor is not x86-64")
+HERE = [isa for isa in ALL_SETS if not missing(TARGETS[isa])]
 TOGETHER = 8
 """Expressions of one routine, each a result: so a kernel is made for several."""
 _EDGES = (0, ALL, 1, 1 << 63, 0x0123_4567_89AB_CDEF, 0xFFFF_FFFF_0000_0000, 0xFEFE_FEFE_FEFE_FEFE, 0x8000_0001)
@@ -68,41 +70,28 @@ def wrong(programs: Sequence[Description], isas: Sequence[str], given: NDArray[n
 def sweep(number: int, seed: int) -> Iterator[tuple[str, str]]:
     """Those of so many expressions that are wrong; a fourth are of general registers alone, with multiplications."""
     draw = random.Random(seed)
-    here = [isa for isa in ALL_SETS if not missing(TARGETS[isa])]
-    scalars = [isa for isa in here if isa in SCALARS]
+    scalars = [isa for isa in HERE if isa in SCALARS]
     for at in range(0, number, TOGETHER):
         alone = at // TOGETHER % 4 == 3
         operations = (*EXPRESSIONS, "mul", "shlv") if alone else EXPRESSIONS
         programs: list[Description] = [small(draw, operations) for _ in range(TOGETHER - 1)]
         programs.append(union_of_steps(draw))
-        yield from wrong(programs, scalars if alone else here, arguments(draw))
+        yield from wrong(programs, scalars if alone else HERE, arguments(draw))
 
 
-@pytest.mark.skipif(not runnable(), reason="not run: this processor is not x86-64")
 @pytest.mark.parametrize(("number", "seed"), [(400, 1), pytest.param(5_000, 2, marks=pytest.mark.slow)])
 def test_small_expressions_on_every_instruction_set(number: int, seed: int) -> None:
     assert not list(sweep(number, seed))
 
 
-@pytest.mark.skipif(not runnable(), reason="not run: this processor is not x86-64")
 @pytest.mark.parametrize("shift", COUNTED)
 def test_every_count_under_a_mask(shift: str) -> None:
     """An instruction of 32 bits clears the upper half, but takes only five bits of its count."""
     draw = random.Random(4)
-    here = [isa for isa in ALL_SETS if not missing(TARGETS[isa])]
     steps = [(Step(shift, 0, 0, 0, n, False), Step("and", -1, 0, 0xFFFF_FFFF, 0, False)) for n in range(65)]
     for first in range(0, 65, 13):
         programs = [Program(2, each) for each in steps[first : first + 13]]
-        assert not list(wrong(programs, here, arguments(draw)))
-
-
-@pytest.mark.skipif(not runnable(), reason="not run: this processor is not x86-64")
-def test_unions_of_steps_under_a_mask() -> None:
-    draw = random.Random(5)
-    scalars = [isa for isa in SCALARS if not missing(TARGETS[isa])]
-    for _ in range(30):
-        programs = [union_of_steps(draw) for _ in range(TOGETHER)]
-        assert not list(wrong(programs, scalars, arguments(draw)))
+        assert not list(wrong(programs, HERE, arguments(draw)))
 
 
 if __name__ == "__main__":
