@@ -4,8 +4,6 @@ tests/test_readme.py runs the blocks of commands and Python. In the rest of a pa
 compares, is part of a statement of this file, of a table that has a test, or of a section that names its source.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from functools import cache, partial

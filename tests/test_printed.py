@@ -1,7 +1,5 @@
 """What the pages print, compiled from their own text, gives what the routines and tables of these names give."""
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """The public face: kernels as functions on integers."""
 
-from __future__ import annotations
-
 import multiprocessing
 import pickle
 from concurrent.futures import ProcessPoolExecutor

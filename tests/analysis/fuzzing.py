@@ -4,8 +4,6 @@
 and prints how many ended in which verdict, and those that end as nothing may.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import resource

@@ -1,7 +1,5 @@
 """A file in an engine's place, with the engine's signatures, attacks what the ray-walk says."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """The example programs: they compile without a warning against an exported header, and their answers are right."""
 
-from __future__ import annotations
-
 import ctypes
 import subprocess
 from pathlib import Path

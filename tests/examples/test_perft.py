@@ -1,7 +1,5 @@
 """The perft programs count legal moves as published, whatever gives them their attacks."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What is wrong with a description is one line: its place, what was wrong, what would be right; never a traceback."""
 
-from __future__ import annotations
-
 import os
 import re
 import sys
@@ -13,6 +11,7 @@ import setwise
 from setwise import Board
 from setwise.analysis.commands.main import main
 from setwise.codegen.own.user_files import routines_named
+from tests.analysis.commands.running import complaint, printed
 from tests.conftest import require_module
 
 Capture = pytest.CaptureFixture[str]
@@ -85,16 +84,6 @@ FILES = {
 }
 
 
-def complaint(capsys: Capture, *arguments: str) -> str:
-    """The one line that a command complains with."""
-    capsys.readouterr()
-    assert main(arguments) == 2
-    written = capsys.readouterr()
-    assert re.fullmatch(r"setwise [a-z]+: [^\n]+\n", written.err), written.err
-    assert not written.out
-    return written.err
-
-
 @pytest.mark.parametrize(("body", "wanted"), BODIES.items())
 def test_a_body(body: str, wanted: str, mine: Path, capsys: Capture) -> None:
     mine.write_text(f"{HEAD}def f(x: Board) -> Board:\n{body}\n")
@@ -139,14 +128,14 @@ def test_whatever_is_raised_is_one_line(statement: str, wanted: str, mine: Path,
     assert f"mine.py:8: f: {wanted}\n" in complaint(capsys, "count", "mine.py")
     mine.write_text(ODD + routine.format("", f"{statement}; "))
     for command in (("prove", "mine.py"), ("check", "mine.py", "--quick")):
-        assert main((*command, "--isa", "x86-64", "--abi", "sysv")) == 1
-        assert f"mine.py:11: the specification of mine.py:f: {wanted}\n" in capsys.readouterr().out
+        out = printed(capsys, *command, "--isa", "x86-64", "--abi", "sysv", status=1)
+        assert f"mine.py:11: the specification of mine.py:f: {wanted}\n" in out
     assert main(("export", "mine.py", "--format", "nasm", "-o", "out")) == 1
     assert re.search(f"^setwise export: .* is not proved: .*: {re.escape(wanted)}; ", capsys.readouterr().err)
     requirement = f"@f.requires\ndef _(x):\n    {statement}; return x\n"
     mine.write_text(ODD + routine.format("", "") + requirement)
-    assert main(("prove", "mine.py", "--isa", "x86-64", "--abi", "sysv")) == 1
-    assert f"mine.py:14: the requirement of mine.py:f: {wanted}\n" in capsys.readouterr().out
+    out = printed(capsys, "prove", "mine.py", "--isa", "x86-64", "--abi", "sysv", status=1)
+    assert f"mine.py:14: the requirement of mine.py:f: {wanted}\n" in out
 
 
 def test_ctrl_c_in_a_users_code_is_that(mine: Path) -> None:

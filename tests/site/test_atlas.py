@@ -1,7 +1,5 @@
 """The atlas in Chromium, from disk: choosing, stepping, positions, links; phone and desk, light and dark."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Compilers' functions judged as kernels are: proved, or else run."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from setwise.analysis.bench.compilers import Compiled

@@ -1,7 +1,5 @@
 """What compilers make of our C: every routine has some, for its instruction set and no other, and it is judged."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 from functools import cache

@@ -1,7 +1,5 @@
 """The command as tests run it: what it prints, what it complains of."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

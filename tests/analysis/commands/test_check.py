@@ -1,7 +1,5 @@
 """`setwise check`: its table, what was not run, other processors, and boards of what failed."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys

@@ -1,7 +1,5 @@
 """`setwise export`: what it writes, and what it refuses."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
@@ -22,7 +20,7 @@ from setwise.codegen.catalogue import find
 from setwise.codegen.export.formats import FORMATS
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.version import version
-from tests.analysis.commands.running import SOUTH, UNION, Capture, complaint, export, findings
+from tests.analysis.commands.running import SOUTH, UNION, Capture, complaint, export, findings, printed
 from tests.conftest import require_module
 
 SOUTH_X86_64, SOUTH_BMI2 = "kogge_stone_attacks_sout_x86_64", "kogge_stone_attacks_sout_bmi2"
@@ -48,8 +46,7 @@ def test_every_format_is_written_and_verifies(form: str, tmp_path: Path, capsys:
             head = "".join(path.read_text().splitlines(keepends=True)[:8])
             assert "SPDX-License-Identifier: MIT-0\n" in head
             assert f"with setwise {version()}; setwise's code of each kernel is proved for all inputs" in head
-    assert main(["verify", str(tmp_path)]) == 0
-    assert "all fine" in capsys.readouterr().out
+    assert "all fine" in printed(capsys, "verify", str(tmp_path))
     for path in files.values():
         content = bytearray(path.read_bytes())
         content[len(content) // 2] ^= 1
@@ -112,8 +109,7 @@ def test_a_listing_is_what_the_command_in_it_prints(tmp_path: Path, capsys: Capt
     lines = (tmp_path / "mine_sliders_union_avx2.s").read_text().splitlines(keepends=True)
     (command,) = re.findall(r"made by +setwise (.*)", "".join(lines[4:]))
     capsys.readouterr()
-    assert main(command.split()) == 0
-    assert capsys.readouterr().out == "".join(lines[4:])
+    assert printed(capsys, *command.split()) == "".join(lines[4:])
 
 
 def test_files_symbols_and_guards_are_called_as_asked_for(tmp_path: Path, capsys: Capture) -> None:
@@ -219,8 +215,7 @@ def test_without_the_solver_nothing_is_proved_and_it_says_so(
     monkeypatch.setattr("setwise.analysis.exports.export.Prover", missing)
     monkeypatch.setattr("setwise.analysis.exports.verify.Prover", missing)
     capsys.readouterr()
-    assert main(["export", SOUTH, "--format", "elf", "-o", str(tmp_path / "new")]) == 0
-    shown = capsys.readouterr().out
+    shown = printed(capsys, "export", SOUTH, "--format", "elf", "-o", str(tmp_path / "new"))
     assert shown.endswith(": 1 kernel, not proved, because bitwuzla is not installed (pip install bitwuzla)\n")
     assert "proved" not in json.loads((tmp_path / "new" / "metadata.json").read_text())["request"]
     line = complaint(capsys, "verify", str(tmp_path / "old"))

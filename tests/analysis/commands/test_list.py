@@ -1,7 +1,5 @@
 """`setwise list`."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """`setwise report`: writes, checks, names what differs; the kernels are a few, for the sake of time."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

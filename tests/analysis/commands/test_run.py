@@ -1,7 +1,5 @@
 """`setwise run`: what it draws, what it takes for a board and a position, and where it runs."""
 
-from __future__ import annotations
-
 import pytest
 
 from setwise.analysis.commands.main import main

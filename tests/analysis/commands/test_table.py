@@ -1,7 +1,5 @@
 """`setwise table`, and what `setwise list --page` says a page has."""
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -1,7 +1,5 @@
 """`setwise verify`: that whatever was changed behind an export is found."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

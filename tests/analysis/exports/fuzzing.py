@@ -3,8 +3,6 @@
 `python -m tests.analysis.exports.fuzzing DIRECTORY NUMBER` tries so many contents there, with a gibibyte of memory.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import re

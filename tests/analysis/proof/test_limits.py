@@ -1,7 +1,5 @@
 """Long straight code ends within the limits of time and memory, in a verdict."""
 
-from __future__ import annotations
-
 import os
 import resource
 import subprocess
@@ -10,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import require_module, require_tool
+from tests.analysis.listings import assembled
+from tests.conftest import require_module
 
 require_module("bitwuzla")
 
@@ -53,8 +52,7 @@ shl rax,8
 .p2align 6
 zeros: .zero 64
 """
-    made = tmp_path / "long.o"
-    subprocess.run([require_tool("as"), "--64", "-o", str(made)], input=text, text=True, check=True)
+    made = assembled(tmp_path, text)
     command = f"-m setwise prove --object {made} --symbol f --time-limit {LIMIT} --spec shift.one.nort"
     words = [sys.executable, *command.split(), *(["--lanes", "8"] if "zmm0" in repeated else [])]
     with (tmp_path / "said").open("w+") as said:

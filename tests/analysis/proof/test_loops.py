@@ -1,7 +1,5 @@
 """Loops and arrays: what an invariant is tried on and must not pass over; errors that only more rounds show."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

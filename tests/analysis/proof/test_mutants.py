@@ -1,7 +1,5 @@
 """The prover can fail: broken machine code is refuted, by a counterexample that the processor confirms."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

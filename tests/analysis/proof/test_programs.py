@@ -3,8 +3,6 @@
 `make long` takes 20,000 of each kind, or $SETWISE_PROGRAMS of them.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 from collections import Counter

@@ -1,7 +1,5 @@
 """The prover: what is right is proved, what is not is refuted by what it does, and what it cannot follow it says."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from dataclasses import replace

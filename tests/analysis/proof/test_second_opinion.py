@@ -1,7 +1,5 @@
 """z3 and cvc5 answer as bitwuzla does: questions of every family, set and loop, of mutants and of the corpus."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace

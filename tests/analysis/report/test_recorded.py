@@ -1,7 +1,5 @@
 """The recorded file: read as it was written, refused if damaged, silent about code that is another now."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Random descriptions exported: assemblers make the same bytes of them, compilers code that gives the same."""
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Callable, Mapping
 from contextlib import suppress

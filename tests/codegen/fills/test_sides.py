@@ -1,7 +1,5 @@
 """Whole sides with their leapers: how few instructions, and what they give in positions of games."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

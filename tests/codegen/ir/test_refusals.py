@@ -1,7 +1,5 @@
 """What a description may not say is refused in one line, where it is said; what it may say means what it means."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """Whatever somebody hands to a kernel as boards, arrays or numbers: it is right, or refused in one line."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Routines on arrays, from Python: the same wherever they lie, nothing touched beside them, and what is refused."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The emitted driver: arguments arrive, results come back, and every way of breaking a convention is caught."""
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Sequence
 

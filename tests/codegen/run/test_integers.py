@@ -1,7 +1,5 @@
 """Kernels as functions on integers: what they take and refuse, whatever the kernel's convention."""
 
-from __future__ import annotations
-
 import ctypes
 import gc
 import inspect

@@ -1,7 +1,5 @@
 """The loop that times routines: it calls as often as it says, with the arguments that it says, and really chains."""
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Sequence
 
