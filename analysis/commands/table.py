@@ -82,7 +82,7 @@ def source(found: LiteratureTable, language: str) -> str:
 
 
 def _groups(found: LiteratureTable, end: str = "") -> Iterator[list[str]]:
-    """Yield the entries in lines, grouped by all indices but the last. `end` follows each entry."""
+    """Yield the lines of each group of entries that differ only in the last index. `end` follows each entry."""
     texts = [f"{_written(found, entry)}{end}" for entry in found.entries]
     width, size, in_a_line = max(map(len, texts)), (found.shape or (1,))[-1], 4 if found.boards else 8
     for start in range(0, len(texts), size):
