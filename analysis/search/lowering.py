@@ -62,7 +62,7 @@ def _code(program: Program, plan: Plan, order: Callable[[State], State]) -> Code
 
 
 class _Writing:
-    """The translation of a program's values to values of codegen; `items` are those of the steps, in order."""
+    """The translation of a program to values of codegen; `items` are its instructions, in order."""
 
     def __init__(self, program: Program, plan: Plan, target: Target) -> None:
         self.program, self.target = program, target
