@@ -21,7 +21,7 @@ _WORTH_PROCESSES = 12  # kernels: with fewer, starting processes takes longer th
 Show = Callable[[str], None]
 """A function that displays the title of the current work."""
 Work = Callable[[Sequence[Request], Show], Iterable[T]]
-"""A function that judges the kernels of one contract in turn."""
+"""A function that judges the kernels of these requests in turn, and displays the title of each."""
 
 
 def silent(_: str) -> None:
@@ -29,10 +29,7 @@ def silent(_: str) -> None:
 
 
 def unrefused(work: Callable[[S], T], given: Iterable[S]) -> Iterator[T]:
-    """Yield `work(item)` for each item and skip those that raise Refused.
-
-    If every item is refused, the first Refused is raised.
-    """
+    """Yield `work(item)` for each item and skip those that raise Refused. If all do, raise the first Refused."""
     refused: Refused | None = None
     any_made = False
     for each in given:
@@ -48,7 +45,7 @@ def unrefused(work: Callable[[S], T], given: Iterable[S]) -> Iterator[T]:
 
 
 def made(requests: Sequence[Request], show: Show = silent) -> Iterator[tuple[Request, Kernel | str]]:
-    """Yield each request with its kernel, or with the reason why the kernel cannot be made. Skip refused requests."""
+    """Yield each request with its kernel or the reason why it has none. Skip refused ones, as `unrefused` does."""
 
     def attempt(request: Request) -> tuple[Request, Kernel | str]:
         show(request.title)
@@ -72,11 +69,11 @@ def in_processes(
     show: Show = silent,
     effort: Callable[[Sequence[Request]], int] = len,
 ) -> Iterator[T]:
-    """Yield the results of `work` in any order, computed by at most `processes` processes.
+    """Yield the results of `work` in any order, computed by at most `processes` processes; few requests by this one.
 
-    Requests of one contract form a group, which one process handles; `effort` estimates the cost of a group. `work`
-    must be a module-level function or a partial of one. A group that raises Refused is skipped; if all do, the first
-    Refused is raised. Raises CannotRunHere if a process dies.
+    Adjacent requests of one contract form a group, which one process handles; `effort` estimates the cost of a group.
+    `work` must be a module-level function or a partial of one. A group that raises Refused is skipped; if all do, the
+    first Refused is raised. Raises CannotRunHere if a process dies.
     """
     groups = [list(group) for _, group in groupby(requests, lambda request: request.routine.contract)]
     processes = min(processes, len(groups))
@@ -100,5 +97,5 @@ def in_processes(
 
 
 def _all_of(work: Work[T], requests: Sequence[Request]) -> list[T]:
-    """Return the list of `work`'s results; runs in a worker process."""
+    """Return the results of `work` as a list, which can be sent from a worker process."""
     return list(work(requests, silent))

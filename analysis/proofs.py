@@ -27,10 +27,10 @@ from setwise.codegen.targets import TARGETS
 class Proof:
     """The outcome of one proof, of a kernel or of a function in an ELF file.
 
-    `key` is name, instruction set, lanes, convention. Without a certificate, `reason` says why no proof was attempted.
-    `title` names a function of an ELF file with its contract. `hint` suggests other options after a refutation.
-    `questions` are the solver queries, if they were kept. `words` are the arguments of `setwise prove` that repeat this
-    proof.
+    `key` is name, instruction set (None in an ELF file), lanes and convention. Without a certificate, `reason` says why
+    no proof was attempted. `title` names a function in an ELF file with its contract. `hint` suggests other options
+    after a refutation. `questions` are the solver queries, if they were kept. `words` are the arguments of
+    `setwise prove` that repeat this proof.
     """
 
     key: tuple[str, str | None, int, str]
@@ -49,7 +49,7 @@ class Proof:
 
     @property
     def why(self) -> str:
-        """The reason why the code is not proved."""
+        """The reason why the code is not proved, or "" if it is."""
         return self.certificate.reason if self.certificate else self.reason
 
     @property
@@ -78,11 +78,10 @@ class Proof:
 def prove_kernels(
     requests: Sequence[Request], show: Show = silent, *, time_limit: float = TIME_LIMIT, keep: bool = False
 ) -> Iterator[Proof]:
-    """Yield the proof of each kernel.
+    """Yield the proof of each kernel, in at most `time_limit` seconds each.
 
-    Equal bytes under an equal contract are proved once.
-
-    With `keep`, the solver queries are kept. Refused requests are skipped; if all are, the first Refused is raised.
+    Equal bytes under an equal contract are proved once. With `keep`, all are proved, and each proof keeps its solver
+    queries. Refused requests are skipped; if all are, the first Refused is raised.
     """
     prover = Prover(keep)
     certificates: dict[tuple[Binary, Task], Certificate] = {}
@@ -111,21 +110,18 @@ def prove(
     processes: int = 1,
     show: Show = silent,
 ) -> list[Proof]:
-    """Prove that kernels are right for all inputs, in at most `time_limit` seconds each.
+    """Prove that kernels are right for all inputs, in at most `time_limit` seconds each. The proofs are sorted by key.
 
-    Needs bitwuzla.
-
-    With `keep`, each proof keeps its solver queries.
+    With `keep`, each proof keeps its solver queries. Up to `processes` processes work. Needs bitwuzla.
     """
     work = partial(prove_kernels, time_limit=time_limit, keep=keep)
     return sorted(in_processes(work, requests, processes, show, _effort), key=attrgetter("key"))
 
 
 def _effort(group: Sequence[Request]) -> int:
-    """Estimate the cost of proving a group of kernels.
+    """Estimate the cost of proving a group of kernels, relative to other groups.
 
-    A square parameter takes 64 proofs. Several directions in one kernel are harder than the same directions one by
-    one.
+    A square parameter makes 64 cases. Several directions in one kernel are harder than the same directions one by one.
     """
     contract = group[0].routine.contract
     cases = prod(p.below or 10 for p in contract.parameters if p.kind in ("square", "dir8", "direction9"))
@@ -142,11 +138,10 @@ def prove_function(
     time_limit: float = TIME_LIMIT,
     keep: bool = False,
 ) -> Proof:
-    """Prove that a function of an ELF file fulfils the contract of a routine.
+    """Prove that a function of an ELF file fulfils the contract of the routine `spec`, in at most `time_limit` seconds.
 
-    Nothing of the file is executed.
-
-    With `lanes` greater than 1 the function takes and returns boards in vector registers. Needs bitwuzla.
+    The processor executes nothing of the file. With `lanes` greater than 1 the function takes and returns boards in
+    vector registers. With `keep`, the proof keeps its solver queries. Needs bitwuzla.
     """
     binary = function.binary
     isas = [isa for isa in spec.isas if lanes is None or lanes in widths(spec, TARGETS[isa])]
@@ -168,7 +163,7 @@ def prove_function(
 
 
 def _hint(certificate: Certificate) -> str:
-    """Suggest --lanes if the function reads a vector register but the contract passes words."""
+    """Suggest --lanes if the code reads an unset vector register but no argument is in one. Otherwise return ""."""
     if any(argument.place.file == "vector" for argument in certificate.task.arguments):
         return ""
     changed: set[str] = set()

@@ -29,9 +29,9 @@ def counted(number: int, name: str) -> str:
 
 
 def table(rows: Iterable[Sequence[Any]], head: Sequence[str] = (), width: int | None = None) -> str:
-    """Return rows as a table, below a head if there is one, with numbers right-aligned.
+    """Return rows as a table, below a head if there is one. Columns of numbers alone are right-aligned.
 
-    The widest columns are folded so that the table fits `width` characters, the first column last.
+    To fit `width` characters, columns wider than 12 are folded, the widest most and the first column last.
 
     >>> print(table([("bmi2", 15, "a reason of many words"), ("x86-64", 1.5, "")], ("isa", "cycles", "why"), 31))
     isa       cycles  why

@@ -33,7 +33,7 @@ class Workers:
     def __init__(self, number: int | None = None) -> None:
         self._executor = _processes(number or os.cpu_count() or 1)
         self._others = set(multiprocessing.active_children())
-        self._starter = ThreadPoolExecutor(1)  # a process that is interrupted during its start would have no owner
+        self._starter = ThreadPoolExecutor(1)  # a process whose start is interrupted would have no owner
         self._starter.submit(_block_interrupts).result()
 
     def submit(self, function: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> Future[T]:
@@ -66,7 +66,7 @@ def _block_interrupts() -> None:
 
 
 def digest() -> str:
-    """Return the SHA-256 of the source and data files of `analysis` and `codegen`."""
+    """Return the SHA-256 of the Python and JSON files of `analysis` and `codegen`, with their paths."""
     hashed = hashlib.sha256()
     for package in ("analysis", "codegen"):
         folder = Path(__file__).parents[1] / package
@@ -77,9 +77,9 @@ def digest() -> str:
 
 
 def _begin(parent: int, *threshold: int) -> None:
-    """Prepare a new worker process: it ends on an interrupt from the keyboard, or when its parent ends.
+    """Prepare a new worker process: it ends on SIGINT or SIGTERM, or when the process `parent` ends.
 
-    It uses the parent's garbage collection thresholds.
+    `threshold` are the parent's garbage collection thresholds, which it uses too.
     """
     gc.set_threshold(*threshold)
     signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -23,7 +23,7 @@ def instruction_sets(text: str) -> str:
 
 
 def seconds(given: str) -> float:
-    """Return a time in seconds, above 0 and at most a day."""
+    """Parse a time in seconds. Raises ArgumentTypeError unless it is above 0 and at most a day."""
     try:
         number = float(given)
     except ValueError:
@@ -34,7 +34,7 @@ def seconds(given: str) -> float:
 
 
 def processor(given: str) -> str:
-    """Return the name of a processor whose costs are known, or native."""
+    """Return the name of a processor whose costs are known, or native. Raises ArgumentTypeError for another name."""
     from setwise.analysis.cost.processors import processor as known
 
     try:
@@ -44,7 +44,7 @@ def processor(given: str) -> str:
 
 
 def place(given: str) -> str:
-    """Return the name of a file or directory to write. "-", by convention standard output, is refused."""
+    """Return the name of a file or directory to write. Refuses "-", which by custom is standard output, and ""."""
     if given in ("", "-"):
         raise ArgumentTypeError(f"'{given}' is not a file name: give a name (./- for a file called -)")
     return given
@@ -118,11 +118,11 @@ _SHARED: Mapping[str, Mapping[str, Any]] = {
     "--time-limit": {"type": seconds, "default": 60.0, "metavar": "S", "help": "seconds a proof"},
     "--json": {"action": "store_true", "help": "print JSON instead of a table"},
 }
-"""Arguments by name, perhaps behind a word that tells two arguments of one name apart."""
+"""The settings of each argument. Of two arguments with one name, the second has a word and a blank before it."""
 
 
 def add(parser: ArgumentParser, *names: str, **changes: Any) -> None:
-    """Add shared arguments, with changes to their settings."""
+    """Add shared arguments by their names in _SHARED. The `changes` override settings of each."""
     for name in names:
         parser.add_argument(name.split()[-1], **{**_SHARED[name], **changes})
 

@@ -46,7 +46,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Write the files, or none if one of them cannot be made or a kernel is not proved."""
+    """Write all files, or none if one cannot be made or, without --unproved, a kernel is not proved."""
     with Progress() as progress:
         exported = api.export(
             chosen(arguments.names),

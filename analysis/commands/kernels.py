@@ -21,14 +21,14 @@ def requested(arguments: Namespace, routine: Routine, isa: str | None = None, la
 
 
 def codes(arguments: Namespace) -> Sequence[api.Code]:
-    """Return the function of --object, or a request for each name."""
+    """Return the function of --object, or the requests for the names."""
     if object_given(arguments):
         return [ObjectFunction(arguments.object, arguments.symbol)]
     return requests(arguments)
 
 
 def requests(arguments: Namespace) -> list[Request]:
-    """Return a request for each name. If a name is a pattern, kernels that cannot be made are skipped."""
+    """Return a request for each routine that the names select. If one is a pattern, refused requests are skipped."""
     if not arguments.names:
         raise ValueError("name routines, or --object FILE --symbol SYM")
 
@@ -42,7 +42,7 @@ def requests(arguments: Namespace) -> list[Request]:
 
 
 def report_not_made(requests: Sequence[Request], made: Collection[tuple[str, str | None, int, str]]) -> bool:
-    """Print on standard error, once for each routine, why some kernels were refused. Return whether all of one were."""
+    """Print why the requests with keys not in `made` were refused. Return whether all requests of a routine were."""
     refused: dict[tuple[str, str], dict[str, None]] = {}
     for request in requests:
         if request.key not in made:

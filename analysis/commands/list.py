@@ -67,7 +67,7 @@ def _row(routine: Routine) -> dict[str, Any]:
 
 
 def _print_page(where: str, as_json: bool) -> None:
-    """Print the functions and tables of a page or a section."""
+    """Print the functions and tables of the pages or sections that `where` names, as in `PageSection.within`."""
     functions = [each for each in FUNCTIONS if each.place.within(where)]
     tables = [(place, table) for table in TABLES for place in table.places if place.within(where)]
     if not functions and not tables:

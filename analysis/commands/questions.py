@@ -18,7 +18,7 @@ Asked = tuple[Sequence[str], Sequence[Question]]
 
 
 def check_new(directory: str) -> None:
-    """Raise NotWritten if the directory is not empty, before the proofs start."""
+    """Raise NotWritten if the path exists and is not an empty directory. For use before the proofs start."""
     path = Path(directory)
     with suppress(OSError):  # `write` reports it
         if path.exists() and not (path.is_dir() and next(path.iterdir(), None) is None):
@@ -26,7 +26,7 @@ def check_new(directory: str) -> None:
 
 
 def write_questions(directory: str, proofs: Iterable[tuple[str, Asked]]) -> int:
-    """Write a file for each query to a new or empty directory, all or none, and return their number.
+    """Write a file for each query of titled proofs to a new or empty directory, all or none. Return the files' number.
 
     A file's name consists of the proof's title, the query's number and its subject.
     """
@@ -46,7 +46,7 @@ def write_questions(directory: str, proofs: Iterable[tuple[str, Asked]]) -> int:
 
 
 def _plain(text: str) -> str:
-    """Return the text in the characters of a file name."""
+    """Return the text for a file name: at most 100 ASCII letters, digits, dots, and "-" for all else."""
     return re.sub(r"[^A-Za-z0-9.]+", "-", text)[:_LONGEST].strip("-.") or "function"
 
 

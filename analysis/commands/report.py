@@ -37,7 +37,7 @@ def _note(line: str) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Write the reports, or with --check compare them with the files. Return 1 if any file differs."""
+    """Write the reports, or with --check only compare them with the files, and return 1 if any differs."""
     folder = Path(arguments.output)
     if arguments.check and arguments.measure:
         raise ValueError("--check compares files and --measure replaces them: give one of them")

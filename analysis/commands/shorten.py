@@ -78,7 +78,6 @@ def _sessions(arguments: Namespace) -> list[SearchSession]:
 
 
 def _row(found: SearchSession) -> dict[str, Any]:
-    """Return the JSON row of a session: the attempts of each level, and the improvements."""
     subject = found.subject
     return {
         "name": subject.routine,
@@ -102,7 +101,7 @@ def _row(found: SearchSession) -> dict[str, Any]:
 
 
 def _print(sessions: Sequence[SearchSession]) -> None:
-    """Print the improvements with the proof, and the attempts of each level."""
+    """Print the improvements and the attempts of each level; for a single session also the proof of its new code."""
     single = sessions[0] if len(sessions) == 1 else None
     for found in sessions:
         for finding in found.findings:

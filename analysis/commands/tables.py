@@ -21,7 +21,7 @@ def print_table(rows: Iterable[Sequence[Any]], head: Sequence[str] = ()) -> None
 
 
 def print_columns(keys: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> None:
-    """Print the given keys of the rows as a table."""
+    """Print the columns with these keys as a table, whose heads are the keys with blanks for underscores."""
     print_table([[row[key] for key in keys] for row in rows], [key.replace("_", " ") for key in keys])
 
 

@@ -79,14 +79,14 @@ def _cycle(shown: TracedFill, cycle: Cycle) -> list[str]:
 
 
 def _squares(shown: TracedFill, run: int) -> list[str]:
-    """Draw the board, the pieces other than sliders, and the squares of a run."""
+    """Draw the board, with the pieces other than sliders and the squares of `run` tinted."""
     taken = 0 if shown.empty is None else ~(shown.empty | shown.sliders)
     pieces = dict.fromkeys(_ones(taken), _PIECE)
     return _board(pieces | dict.fromkeys(_ones(run), _RUN))
 
 
 def _board(tinted: Mapping[int, str]) -> list[str]:
-    """Draw an empty board with some squares tinted."""
+    """Draw an empty board; `tinted` has colours of squares."""
     marks = []
     for square in range(64):
         x, y = square % 8 * CELL, (7 - square // 8) * CELL

@@ -11,7 +11,9 @@ _NETWORKS = (("dumb7: a chain, 7 cycles deep", (1,) * 7), ("Kogge-Stone: 3 cycle
 
 
 def network_text(shift: int, steps: Sequence[int]) -> str:
-    r"""Return the network as the literature draws it, with a line of C for each step; a negative shift goes right.
+    r"""Return the network as the literature draws it, with lines of C for each step.
+
+    `shift` is the distance of one square: positive for <<, negative for >>.
 
     >>> for line in network_text(8, (1,)).splitlines()[5:8]:
     ...     print(line)
@@ -39,7 +41,7 @@ def _wires(marks: str) -> str:
 
 
 def _falling(step: int, row: int) -> str:
-    """Return a row of wires that fall to the right, three columns a square; a vertical wire next to one is dotted."""
+    """Return row `row` of wires that fall by `step` squares of three columns; a vertical wire next to one is dotted."""
     cells = list(_wires("|" * SQUARES).ljust(3 * SQUARES))
     for square in range(SQUARES - step):
         at = 3 * square + row
@@ -83,7 +85,7 @@ def prefix_network(slider: int = 0, blocker: int = 6) -> str:
 
 
 def _network(flood: int, pieces: int, steps: Sequence[int]) -> list[str]:
-    """Draw a row of squares for the start and for each cycle, and the steps between the rows."""
+    """Draw the ray at the start and after each cycle as a row of squares, and the steps between the rows."""
     wires, arrows, squares = [], [], []
     for row, (now, run, step) in enumerate(_cycles(flood, ~(flood | pieces), steps)):
         y = row * _ROW

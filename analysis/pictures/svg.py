@@ -13,9 +13,9 @@ INK, MUTED, FAINT, PAPER = "#1f2328", "#59636e", "#8c959f", "#ffffff"
 # Distinguishable with any colour vision, with a contrast of at least 3 to 1 to paper.
 BLUE, OCHRE = "#2b6ca8", "#a86f00"
 EDGE, RUN, OTHERS, FLOODED = "#d0d7de", "#f2d9a0", "#b9c0c8", "#9dc3e6"
-"""Edges of cards and boards, runs of empty squares, pieces in the way, squares that are flooded."""
+"""The colours of edges of cards and boards, runs of empty squares, pieces in the way, squares that are flooded."""
 SQUARES = "#f6f7f9", "#e9ecf0"
-"""Light and dark squares."""
+"""The colours of light and dark squares."""
 DARK = {
     INK: "#e6edf3",
     MUTED: "#a3adb8",
@@ -52,7 +52,7 @@ class Drawing:
 
 
 def picture(title: str, below: str, drawing: Drawing, description: str) -> str:
-    """Return the whole SVG file: a card with a title, a line below it, and the drawing, which begins at (0, 0).
+    """Return the whole SVG file: a card with a title, a line `below` it, and the drawing, whose corner is (0, 0).
 
     `description` describes the picture in a sentence, for screen readers.
     """
@@ -117,7 +117,7 @@ def text(
     bold: bool = False,
     mono: bool = False,
 ) -> str:
-    """Draw a line of text on the base line y."""
+    """Draw a line of text on the base line y; `anchor` says which part of it is at x."""
     given = [f'x="{number(x)}" y="{number(y)}" font-size="{number(size)}"']
     if mono:
         given.append('class="m"')
@@ -166,7 +166,7 @@ def moved(x: float, y: float, marks: Iterable[str]) -> str:
 def explained(drawing: Drawing, *entries: tuple[str, str], left: float = 0) -> Drawing:
     """Return the drawing with a legend below: titles in a row, each behind its mark.
 
-    A mark consists of SVG elements inside the rectangle from (0, -10) to (14, 2).
+    A mark consists of SVG elements inside the rectangle from (0, -10) to (14, 2). The legend begins at x = `left`.
     """
     legend: list[str] = []
     x = 0.0

@@ -1,6 +1,6 @@
 """Short expressions over other values and constants that compute the needed bits of a value.
 
-The needed bits are taken from a few samples: a bit is needed if changing it alone makes a result wrong. So an
+The needed bits are taken from a few samples: a bit is needed if a change of it alone makes a result wrong. So an
 expression whose errors in several bits cancel is not found.
 """
 
@@ -26,14 +26,15 @@ _SIGNS = {"and": "&", "or": "|", "xor": "^", "add": "+", "sub": "-", "shl": "<<"
 _LOW, _HIGH = 0x7F7F_7F7F_7F7F_7F7F, 0x8080_8080_8080_8080
 
 Expression = tuple[str, tuple[Argument, ...], int]
-"""An operation, its arguments, and its shift count or truth table."""
+"""An operation, its arguments, and its shift count or truth table, or 0."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """The bits that a value must have, and the mask of those that matter, each over all samples in one integer.
 
-    `around` is an operation with one operand open, to which the value is passed; None if there is no such operation.
+    `around` is the operation that takes the value: its name, the index of the value among its arguments, its other
+    arguments, and its shift count. It is None if the value replaces the step's result itself.
     """
 
     bits: int
@@ -46,11 +47,10 @@ class OutOfTime(Exception):
 
 
 class Expressions:
-    """Instructions of a target that can replace a step.
+    """The instructions of a target, over the values `beside`, that can replace a step of a program.
 
-    Raises OutOfTime after `until`, measured by time.thread_time().
-
-    If the code contains moves, replacements that save no step are included, since they may save a move.
+    The search for them raises OutOfTime when time.thread_time() exceeds `until`. If the code contains moves, it
+    includes replacements that save no step, since they may save a move.
     """
 
     def __init__(self, trials: Trials, step: ProgramStep, beside: Sequence[Argument], until: float) -> None:
@@ -104,7 +104,7 @@ class Expressions:
     # ---- available values
 
     def _alike(self, arg: Argument) -> bool:
-        """Return whether a value is in a register as wide as the step's result."""
+        """Return whether a value is in the register file of the step's result and, if in a vector register, as wide."""
         if isinstance(arg, Known):
             return arg.file == self.step.form.file
         if self.program.files[arg] != self.step.form.file:
@@ -120,11 +120,11 @@ class Expressions:
         return self.domain.joined(lanes, self.trials.few).bits
 
     def _spares(self, args: Sequence[Argument], new: int) -> bool:
-        """Return whether `new` steps that read these arguments do not make the program longer than allowed."""
+        """Return whether the program has at most `most` steps with `new` ones that read these arguments."""
         return (self.alive | self._reading(args)).bit_count() + new <= self.most
 
     def _reading(self, args: Sequence[Argument]) -> int:
-        """Return the set of steps that these arguments depend on."""
+        """Return the set of steps that these arguments depend on, as a bit mask of their numbers."""
         needs = 0
         for arg in args:
             needs |= self.needs[arg] if isinstance(arg, int) else 0
@@ -135,7 +135,10 @@ class Expressions:
     def _matching(
         self, wanted: Sequence[Wanted], new: int, read: int | None = None
     ) -> Iterator[tuple[Expression, Wanted]]:
-        """Yield the expressions that match a wanted value; with `read`, only those that read that value."""
+        """Yield each expression with a wanted value that it matches; with `read`, only those that read that value.
+
+        `new` is the number of steps that the whole replacement adds.
+        """
         if not wanted:
             return
         # Compare one sample first, which rules out most expressions cheaply: by its mask, then by its bits.
@@ -166,10 +169,7 @@ class Expressions:
     def _expressions(
         self, values: Sequence[Argument], new: int, read: int | None = None
     ) -> Iterator[tuple[Expression, int]]:
-        """Yield every operation of the target over the values, with its result.
-
-        With `read`, only those that read that value.
-        """
+        """Yield the target's operations on one or two values, and their results; `new` and `read` as in `_matching`."""
         domain, lanes = self.domain, max(2, self.lanes) if self.step.form.file == "vector" else 1
         either = [op for op in _EITHER if self.target.has(op, lanes)]
         ordered = [op for op in _ORDERED if self.target.has(op, lanes)]
@@ -195,7 +195,7 @@ class Expressions:
     def _tried(
         self, groups: Iterable[tuple[Argument, ...]], new: int, read: int | None
     ) -> Iterator[tuple[Argument, ...]]:
-        """Yield the groups of arguments that save a step and are not all constant; with `read`, only those with it."""
+        """Yield the groups, not all constant, that `_spares` allows; with `read`, only those with that value."""
         for args in groups:
             constant = all(isinstance(arg, Known) for arg in args)
             if not constant and (read is None or read in args) and self._spares(args, new):
@@ -240,7 +240,7 @@ class Expressions:
         return _truth(a, b, c, ones, zeros)
 
     def _inside(self, wanted: Wanted, new: int) -> Iterator[Wanted]:
-        """Yield the value that each operation with one more operand needs in order to give the wanted value."""
+        """Yield for each operation and other argument the value that the operation must take to give the wanted one."""
         bits, caring = wanted.bits, wanted.caring
         lanes = max(2, self.lanes) if self.step.form.file == "vector" else 1
         has = {op: self.target.has(op, lanes) for op in (*_EITHER, *_ORDERED, *_COUNTED)}
@@ -281,7 +281,7 @@ class Expressions:
         return ProgramStep(self.free + at, form, args, f"new{at + 1} = {self._describe(op, args, number)}")
 
     def _around(self, target: Wanted, at: int) -> ProgramStep:
-        """Return the step that applies the open operation to the previous step."""
+        """Return the new step of index `at`, which applies `target.around` to the result of the new step before."""
         assert target.around is not None
         op, place, args, number = target.around
         return self._step((op, (*args[:place], self.free + at - 1, *args[place:]), number), at)
@@ -301,7 +301,7 @@ class Expressions:
 
 
 def _form(target: str, op: str, number: int, args: int, wide: bool, bits: int) -> Form:
-    """Return the target's form of an operation."""
+    """Return the target's form of an operation on `args` arguments; `number` is its shift count or truth table."""
     lanes = bits // 64 if wide else 1
     attr: int | tuple[int, ...] = (number,) * lanes if op in _COUNTED else number
     given = tuple(Value("param", lanes=lanes) for _ in range(args))
@@ -311,7 +311,7 @@ def _form(target: str, op: str, number: int, args: int, wide: bool, bits: int) -
 
 
 def _truth(a: int, b: int, c: int, ones: int, zeros: int) -> int | None:
-    """Return the truth table that yields these ones and zeros, or None if they contradict each other."""
+    """Return the truth table that maps a, b, c to 1 in the bits `ones` and to 0 in the bits `zeros`, or None."""
     table = 0
     for row in range(8):
         here = (a if row & 4 else ~a) & (b if row & 2 else ~b) & (c if row & 1 else ~c)
@@ -323,7 +323,7 @@ def _truth(a: int, b: int, c: int, ones: int, zeros: int) -> int | None:
 
 
 def _needs(program: Program) -> dict[int, int]:
-    """Return for each value the set of steps that it depends on, as a bit mask of their numbers."""
+    """Return for each value the steps that it depends on, its own included, as a bit mask of their numbers."""
     needs = {parameter.number: 0 for parameter in program.parameters}
     for step in program.steps:
         needs[step.number] = 1 << step.number

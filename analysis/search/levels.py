@@ -22,11 +22,11 @@ class Candidate:
 
 
 Level = Callable[[Trials, ProgramStep, float], Iterator[Candidate]]
-"""A function that yields the replacements for a step of a program; OutOfTime after a moment of time.thread_time()."""
+"""A function that yields replacements for a step. It raises OutOfTime when time.thread_time() exceeds the number."""
 
 
 def others(trials: Trials, step: ProgramStep, _: float) -> Iterator[Candidate]:
-    """Yield the replacements of level a: every independent value, each constant of the code, zero and all ones."""
+    """Yield the replacements of level a: values that do not depend on the step, and `constants`."""
     program = trials.program
     for number in values_beside(trials, step):
         if program.files[number] == step.form.file:
@@ -57,7 +57,7 @@ triples: Level = partial(_new, found=Expressions.triples)
 
 
 def values_beside(trials: Trials, step: ProgramStep) -> list[int]:
-    """Return the routine's arguments and the results of other steps that do not depend on this one."""
+    """Return the numbers of the routine's arguments, and of the results that do not depend on this step."""
     below = trials.program.below(step.number)
     given = [at for at, argument in enumerate(trials.task.arguments) if argument.kind != "results"]
     made = [other.number for other in trials.program.steps if other.form.file]
@@ -65,7 +65,7 @@ def values_beside(trials: Trials, step: ProgramStep) -> list[int]:
 
 
 def constants(program: Program, step: ProgramStep) -> list[Known]:
-    """Return the constants that may replace the result of this step."""
+    """Return the constants that may replace a step's result: 0, all ones, and the program's own of the same file."""
     if step.form.file == "mask":
         return []
     lanes = 8 if step.form.file == "vector" else 1

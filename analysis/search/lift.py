@@ -36,7 +36,7 @@ _NAMES = {
     }.items()
     for spelling in spellings.split()
 }
-"""Mnemonics with commuting operands, by the name of codegen's commutative operation."""
+"""Codegen's name of the commutative operation of each mnemonic, for elements of any width."""
 
 _MOVES = frozenset({"mov", "movq", "vmovq", "movdqa", "movdqu", "movaps", "movups", "movapd", "movupd", "kmovq"}) | {
     f"vmov{name}"
@@ -45,7 +45,7 @@ _MOVES = frozenset({"mov", "movq", "vmovq", "movdqa", "movdqu", "movaps", "movup
 _IDLE = frozenset({"vzeroupper", "endbr64", "nop"})
 """Instructions without a result for the routine."""
 
-_CONSTANT = 8  # samples to find results that do not depend on the arguments
+_CONSTANT = 8  # samples, to find results that do not depend on the arguments
 
 
 @dataclass
@@ -56,7 +56,7 @@ class _Lifting:
     at: dict[str, Argument] = field(default_factory=dict)
     """The value in each register, by its full name."""
     slots: dict[int, Argument] = field(default_factory=dict)
-    """The value in each stack slot, by its distance from rsp at entry."""
+    """The value in each stack slot, by the slot's offset from rsp at entry."""
     bits: dict[int, int] = field(default_factory=dict)
     """The width of each value; the bits above are zero or undefined."""
     depth: int = 0
@@ -127,7 +127,7 @@ class _Lifting:
             raise self.refusal(instruction, "this use of the stack is not supported")
 
     def _slot(self, memory: Mem) -> int | None:
-        """Return the stack slot of a memory operand, as its distance from rsp at entry, or None."""
+        """Return the stack slot of a memory operand, as its offset from rsp at entry, or None for another operand."""
         if memory.base != _RSP or memory.index is not None or memory.segment:
             return None
         return memory.displacement - self.depth
@@ -135,7 +135,7 @@ class _Lifting:
     # ---- moves
 
     def _moved(self, instruction: Decoded) -> bool:
-        """Execute a move. Return False if the instruction is none."""
+        """Record a move of a whole value between registers or stack slots. Return False for another instruction."""
         if instruction.mnemonic not in _MOVES or instruction.mask is not None or len(instruction.operands) != 2:
             return False
         to, source = instruction.operands
@@ -366,7 +366,7 @@ def _file_of(arg: Argument, files: Mapping[int, RegisterFile]) -> RegisterFile:
 
 
 def _after_first(part: Written) -> Written:
-    """Return a part of an instruction with its letters moved up by one argument."""
+    """Return a part with the letters of its arguments advanced by one: a becomes b, and b becomes c."""
     if isinstance(part, Address):
         base, index = (hole and replace(hole, letter=_NEXT[hole.letter]) for hole in (part.base, part.index))
         return replace(part, base=base, index=index)

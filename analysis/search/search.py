@@ -35,7 +35,7 @@ from setwise.codegen.targets import TARGETS, target_named
 
 @dataclass(frozen=True)
 class SearchSubject:
-    """A routine by name, which gives the contract; an instruction set, a convention, and boards per argument."""
+    """The terms of a search: a routine's name (for its contract), instruction set, convention, boards per argument."""
 
     routine: str
     isa: str
@@ -58,7 +58,7 @@ class SearchSubject:
 
 @dataclass(frozen=True)
 class Improvement:
-    """Shorter code: the level that found it, the replacement as text, the lengths before and after, and the bytes."""
+    """Shorter code: its level, the replacement as text, the numbers of instructions before and after, and the bytes."""
 
     level: str
     description: str
@@ -87,25 +87,23 @@ class Tally:
 
 
 def instruction_set(binary: Binary) -> str:
-    """Return the first instruction set that supports all of the code, or else the one that lacks the least."""
+    """Return the name of the first instruction set that lacks none or else the fewest of the code's CPU features."""
     needed = features(decode(binary.text))
     return min(TARGETS, key=lambda name: len(needed - TARGETS[name].features))
 
 
 def length(binary: Binary) -> int:
-    """Return the number of instructions before the last ret, without nops."""
+    """Return the number of instructions, without nops and the last ret."""
     return sum(instruction.mnemonic != "nop" for instruction in decode(binary.text)) - 1
 
 
 def search(
     subject: SearchSubject, binary: Binary, level: str, budget: float, at: slice = slice(None)
 ) -> tuple[Tally, Improvement | None]:
-    """Search one level at these places of the code.
-
-    Return the attempts, and the first improvement or None.
+    """Search one level at the places `at` of the code. Return the attempts, and the first improvement or None.
 
     It ends at the first improvement, or after `budget` seconds of CPU time. Raises SearchError, with a one-line
-    message, if the code cannot be lifted.
+    message, if the code cannot be lifted or is wrong.
     """
     return _Search(subject, binary, level, time.thread_time() + budget).run(at)
 
@@ -119,7 +117,7 @@ def _trials(subject: SearchSubject, binary: Binary) -> Trials:
 
 
 Values = frozenset[Lanes]
-"""The set of a program's values on the few samples, independent of instructions and their order."""
+"""The set of the results of a program's steps on the few samples, independent of instructions and their order."""
 
 
 def _values(trials: Trials, program: Program) -> Values:
@@ -155,7 +153,7 @@ class _Search:
         return self.tally, finding
 
     def look(self, place: Program | ProgramStep) -> Improvement | None:
-        """Search one place and return its improvement or None."""
+        """Search one place, a step or the unchanged program, and return its improvement or None."""
         if isinstance(place, ProgramStep):
             return self.instead(place)
         self.tally.candidates, self.tally.fitting = 1 + self.tally.candidates, 1 + self.tally.fitting
@@ -176,7 +174,7 @@ class _Search:
         return None
 
     def right(self, trials: Trials, step: ProgramStep, level: Level) -> Iterator[tuple[Program, Candidate]]:
-        """Yield the programs with a replacement for a step that are right on all samples and not too long."""
+        """Yield the programs that are right on all samples and not too long, each with its replacement of a step."""
         candidates: list[Candidate] = []
         with suppress(OutOfTime):
             candidates += level(trials, step, self.until)
@@ -192,9 +190,10 @@ class _Search:
                 yield program, candidate
 
     def beside(self, before: Program, program: Program, description: str, seen: set[Values]) -> Improvement | None:
-        """Search next to a right program that is no shorter: a value with fewer readers may need fewer of its bits.
+        """Search for a second replacement in a right program that is no shorter.
 
-        Programs with a set of values that was seen before are skipped.
+        Only steps with a reader in `before`, but not in the program, are replaced: they may need fewer bits. Programs
+        whose set of values is in `seen` are skipped.
         """
         trials = Trials(self.subject.plan.routine.contract, self.subject.task, program, self.subject.plan.target, 1)
         values = _values(trials, program)
@@ -242,7 +241,10 @@ class SearchSession:
 
 
 def run_session(found: SearchSession, levels: Sequence[str], budget: float) -> SearchSession:
-    """Search level by level, and start over after each improvement. A level takes at most `budget` seconds."""
+    """Search level by level, and start over after each improvement. Update the session and return it.
+
+    Each search of a level takes at most `budget` seconds of CPU time.
+    """
     left = list(levels)
     while left:
         level = left.pop(0)
@@ -260,7 +262,7 @@ def run_session(found: SearchSession, levels: Sequence[str], budget: float) -> S
 
 
 def sessions(requests: Sequence[Request]) -> list[SearchSession]:
-    """Return a new session for each kernel. Kernels with the same bytes share one."""
+    """Return a new session for each kernel. Kernels of one routine with the same bytes share one."""
     found: dict[tuple[Binary, str], SearchSession] = {}
     for request, kernel in made(requests):
         if isinstance(kernel, str):
@@ -273,7 +275,10 @@ def sessions(requests: Sequence[Request]) -> list[SearchSession]:
 
 
 def session_of(function: ObjectFunction, spec: Routine, abi: str = "sysv", lanes: int = 1) -> SearchSession:
-    """Return a new session for a function of an ELF file."""
+    """Return a new session for an ELF function under the contract of `spec`.
+
+    Raises SearchError if the code cannot be lifted or is wrong.
+    """
     binary = function.binary
     subject = SearchSubject(spec.name, instruction_set(binary), abi, lanes)
     _trials(subject, binary)  # raises SearchError
