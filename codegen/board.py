@@ -277,8 +277,6 @@ def draw(board: int, labels: bool = False) -> str:
 
 
 Side = Literal["w", "b"]
-KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
-"""The usual test position for move generators, from the chessprogramming wiki."""
 STARTPOS = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 _PIECES = "PNBRQKpnbrqk"
 

@@ -18,10 +18,7 @@ Kind = Literal["board", "rank", "number"]
 
 @dataclass(frozen=True)
 class LiteratureTable:
-    """A table of the literature: the sections that print it, its indices, and a function that makes its entries.
-
-    A constant has no index.
-    """
+    """A table of the literature: its sections, its indices (a constant has none), and a function for its entries."""
 
     name: str
     places: tuple[PageSection, ...]

@@ -39,7 +39,7 @@ def run(arguments: Namespace) -> int:
 
 def drawn(found: LiteratureTable, coordinates: bool = False) -> str:
     """Return the table as text: boards, each under its index and meaning, or rows of numbers."""
-    head = f"{found.name}{_brackets(found.shape)}: {_about(found)}\n"
+    head = f"{found.name}{_brackets(found.shape)}: {'; '.join(map(str, found.places))}; {found.numbering}\n"
     if not found.boards:
         return "\n".join((head, *("\n".join(lines) + "\n" for lines in _groups(found)))).rstrip()
     indices = product(*map(range, found.shape))
@@ -64,10 +64,6 @@ def _facts(found: LiteratureTable) -> dict[str, Any]:
         "indices": found.indices,
         "squares": str(found.numbering),
     }
-
-
-def _about(found: LiteratureTable) -> str:
-    return f"{'; '.join(map(str, found.places))}; {found.numbering}"
 
 
 def _brackets(numbers: Iterable[int]) -> str:

@@ -9,6 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from setwise.codegen import board as b
+from tests.positions import KIWIPETE
 
 BOARDS = st.integers(0, b.ALL)
 SIDES: tuple[b.Side, b.Side] = ("w", "b")
@@ -124,7 +125,7 @@ def positions(draw: st.DrawFn) -> chess.Board:
 
 @given(positions())
 @example(chess.Board())
-@example(chess.Board(b.KIWIPETE))
+@example(chess.Board(KIWIPETE))
 def test_fen_as_python_chess_reads_it(expected: chess.Board) -> None:
     fen = expected.fen()
     for text in (fen, " ".join(fen.split()[:2]), expected.epd(), f"  {fen}\n"):

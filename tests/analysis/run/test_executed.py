@@ -16,9 +16,9 @@ from setwise.codegen.catalogue import find
 from setwise.codegen.lower import lower
 from tests.analysis.commands.running import Capture, complaint, printed
 from tests.analysis.listings import compiled
+from tests.positions import KIWIPETE
 
 POSITIONS = Path(__file__).parents[2] / "data" / "positions.fen"
-KIWIPETE = board.KIWIPETE
 LOOP, UNROLLED = "dumb7.occluded-until-dry.sout", "dumb7.occluded.sout"
 
 
