@@ -66,11 +66,11 @@ def _block_interrupts() -> None:
 
 
 def digest() -> str:
-    """Return the SHA-256 of the Python and JSON files of `analysis` and `codegen`, with their paths."""
+    """Return the SHA-256 of the Python, JSON and C files of `analysis` and `codegen`, with their paths."""
     hashed = hashlib.sha256()
     for package in ("analysis", "codegen"):
         folder = Path(__file__).parents[1] / package
-        for path in sorted((*folder.rglob("*.py"), *folder.rglob("*.json"))):
+        for path in sorted(each for kind in ("py", "json", "c", "h") for each in folder.rglob(f"*.{kind}")):
             hashed.update(f"{path.relative_to(folder).as_posix()} {path.stat().st_size}\n".encode())
             hashed.update(path.read_bytes())
     return hashed.hexdigest()

@@ -12,7 +12,7 @@ from setwise.analysis.semantics.table import execute
 from setwise.codegen.assemble import NotEncodable, assemble
 from setwise.codegen.ir.values import Value
 from setwise.codegen.machine.code import Code, Datum, Instruction, Memory, Operand, Register, RegisterFile
-from setwise.codegen.targets.operands import CL, OperandForm
+from setwise.codegen.targets.operands import OperandForm
 from setwise.codegen.targets.table import Row
 
 Letter = Literal["d", "a", "b", "c"]
@@ -52,7 +52,7 @@ class Address:
     displacement: int
 
 
-Written = Hole | Address | int | Register
+Written = Hole | Address | int
 
 
 @dataclass(frozen=True)
@@ -71,11 +71,6 @@ class Spelling(Row):
     def words(self) -> tuple[OperandForm, ...]:
         """The operand forms of the parts."""
         return tuple(self._word(part) for part in self.parts)
-
-    @cached_property
-    def spelt(self) -> frozenset[str]:
-        """The fixed registers: cl if it is the shift count."""
-        return frozenset({"cl"} if CL in self.parts else ())
 
     @cached_property
     def tied(self) -> bool:
@@ -278,8 +273,6 @@ def _encodable(mnemonic: str, operands: tuple[Operand, ...]) -> bool:
 
 def overwrites(mnemonic: str, parts: tuple[Written, ...]) -> bool:
     """Return whether an instruction also reads its first operand. Raises SearchError if no assembler can encode it."""
-    if CL in parts:
-        return True
     operands = tuple(_register(part) for part in parts)
     try:
         (decoded, *_) = decode(assemble(Code(_FOLDED, (Instruction(mnemonic, operands),))).text)

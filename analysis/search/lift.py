@@ -23,7 +23,6 @@ from setwise.analysis.semantics.state import GENERAL, MASKS, VECTORS, SemanticsE
 from setwise.analysis.spec.task import Task
 from setwise.codegen.assemble import NotEncodable
 from setwise.codegen.machine.code import RegisterFile
-from setwise.codegen.targets.operands import CL
 from setwise.codegen.targets.table import Row, Target
 
 _NAMES = {
@@ -296,9 +295,6 @@ class _Reading:
 
     def part(self, operand: Reg | Imm | Mem) -> Written:
         if isinstance(operand, Reg):
-            if operand.name == "cl" and len(self.args) == 1 and self.instruction.mnemonic in _BY_CL:
-                self.take(self.lifting.at["rcx"])
-                return CL
             return self.hole(operand)
         if isinstance(operand, Imm):
             return signed(operand.value)
@@ -352,7 +348,6 @@ class _Reading:
 
 _RSP = Reg("rsp", 64, "general", "rsp")
 _LETTERS: tuple[Letter, ...] = ("a", "b", "c")
-_BY_CL = frozenset({"shl", "shr", "sar", "rol", "ror"})
 
 
 def _file(register: Reg) -> RegisterFile:

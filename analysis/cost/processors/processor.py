@@ -218,7 +218,7 @@ def forms(instruction: Decoded) -> Iterator[str]:
     """
     if instruction.mnemonic == "lea":
         assert instruction.memory is not None
-        yield f"r[{_address(instruction.memory, instruction.raw)}]"
+        yield f"r[{_address(instruction.memory)}]"
         return
     operands = instruction.operands
     if not operands:
@@ -268,7 +268,7 @@ def _reads_one(operands: tuple[Operand, ...]) -> bool:
     return len(read) == 2 and isinstance(first, Reg) and first == read[1]
 
 
-def _address(memory: Mem, raw: bytes) -> str:
+def _address(memory: Mem) -> str:
     """Return the form of a lea's address. A base of rbp or r13 always has a displacement in the code, if only 0."""
     if memory.target is not None:
         return "p"
