@@ -18,12 +18,12 @@ from setwise.codegen.ir.values import CompassRay, Value, parameter
 from setwise.codegen.lower import lower
 from setwise.codegen.run.arrays import Elementwise
 from setwise.codegen.run.call import missing
-from setwise.codegen.run.executable import runnable
 from setwise.codegen.run.function import in_memory
 from setwise.codegen.targets import ALL_SETS, SCALARS, TARGETS
 from tests.codegen.programs import ALL, COUNTED, EXPRESSIONS, MASKS, Description, Program, Step, routine, small
+from tests.conftest import runs
 
-pytestmark = pytest.mark.skipif(not runnable(), reason="not run: this processor is not x86-64")
+pytestmark = runs
 HERE = [isa for isa in ALL_SETS if not missing(TARGETS[isa])]
 TOGETHER = 8
 """Expressions of one routine, each a result: so a kernel is made for several."""

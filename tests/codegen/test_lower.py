@@ -17,15 +17,14 @@ from setwise.codegen.kernel import plan
 from setwise.codegen.lower import lower
 from setwise.codegen.machine.code import Memory
 from setwise.codegen.pipeline import select_best
-from setwise.codegen.run.executable import runnable
 from setwise.codegen.targets.general import X86_64
 from tests.analysis.listings import DUMB7, KOGGE_STONE
 from tests.codegen.programs import ALL, Description, native, oracle, routine
+from tests.conftest import runs
 
 ISAS = ("x86-64", "bmi2")
 CONVENTIONS = ("sysv", "win64")
 
-natively = pytest.mark.skipif(not runnable(), reason="not run: this processor is not x86-64")
 both = pytest.mark.parametrize("isa", ISAS)
 each = pytest.mark.parametrize("abi", CONVENTIONS)
 
@@ -182,7 +181,7 @@ CONTROL = (
 )
 
 
-@natively
+@runs
 @both
 @each
 @pytest.mark.parametrize(
@@ -210,7 +209,7 @@ def test_control_is_real_control() -> None:
     assert flows(_tables) == []
 
 
-@natively
+@runs
 @both
 @each
 def test_a_condition_that_turns_out_constant(isa: str, abi: str) -> None:
@@ -232,7 +231,7 @@ def test_a_condition_that_turns_out_constant(isa: str, abi: str) -> None:
         check(describe, isa, abi)
 
 
-@natively
+@runs
 @pytest.mark.parametrize("falls", [False, True])
 @pytest.mark.parametrize("jumps", [False, True])
 def test_a_switch_whose_index_becomes_a_number(falls: bool, jumps: bool) -> None:
@@ -253,7 +252,7 @@ def test_a_switch_whose_index_becomes_a_number(falls: bool, jumps: bool) -> None
 # -- constants in every place
 
 
-@natively
+@runs
 @both
 @each
 @pytest.mark.parametrize(

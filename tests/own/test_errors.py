@@ -11,10 +11,9 @@ import setwise
 from setwise import Board
 from setwise.analysis.commands.main import main
 from setwise.codegen.own.user_files import routines_named
-from tests.analysis.commands.running import complaint, printed
+from tests.analysis.commands.running import Capture, complaint, printed
 from tests.conftest import require_module
 
-Capture = pytest.CaptureFixture[str]
 HEAD = """\
 import setwise
 from setwise import Board, Bound, Number, Ray

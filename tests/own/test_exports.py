@@ -11,10 +11,8 @@ import setwise
 from setwise import Board, Occupied
 from setwise.analysis.commands.main import main
 from setwise.codegen.export.formats import FORMATS
-from tests.analysis.commands.running import complaint
+from tests.analysis.commands.running import Capture, complaint
 from tests.conftest import require_tool
-
-Capture = pytest.CaptureFixture[str]
 
 
 def rows(capsys: Capture, *more: str) -> list[tuple[str, ...]]:

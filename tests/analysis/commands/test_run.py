@@ -15,8 +15,8 @@ from tests.analysis.commands.running import (
     drawings,
     numbers,
     printed,
-    runs,
 )
+from tests.conftest import runs
 from tests.positions import KIWIPETE
 
 

@@ -21,13 +21,12 @@ from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
 from setwise.codegen.run import call, executable
 from setwise.codegen.run.executable import Executable, runnable
-from tests.analysis.commands.running import printed
+from tests.analysis.commands.running import Capture, printed
 from tests.analysis.listings import assemble, compiled
 from tests.conftest import require_module
 from tests.processes import in_own_process
 
 NAME = "kogge-stone.attacks.east"
-Capture = pytest.CaptureFixture[str]
 
 
 def kernel(name: str = NAME, abi: str = "sysv") -> Kernel:

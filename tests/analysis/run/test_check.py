@@ -26,11 +26,9 @@ from setwise.codegen.request import Request
 from setwise.codegen.run import cpu
 from setwise.codegen.run.bochs import processor
 from setwise.codegen.run.call import missing, runner
-from setwise.codegen.run.executable import runnable
 from setwise.codegen.targets import TARGETS
-from tests.conftest import require_tool
+from tests.conftest import require_tool, runs
 
-runs = pytest.mark.skipif(not runnable(), reason="x86-64 code does not run here")
 SLIDERS, EMPTY, OCCUPIED = Parameter("sliders", "board"), Parameter("empty", "empty"), Parameter("occupied", "occupied")
 SQUARE, WORD = Parameter("square", "square", 64), Parameter("x", "word", 1 << 32)
 

@@ -22,8 +22,9 @@ from setwise.codegen.run.call import best_isa, host, signature_of
 from setwise.codegen.run.executable import runnable
 from setwise.codegen.targets import VECTORS
 from tests.codegen.run.arrays import CANARY, NORTH_EAST, Boards, at_byte, boards, cases, kernel, kernels
+from tests.conftest import runs
 
-pytestmark = pytest.mark.skipif(not runnable(), reason="x86-64 code does not run here")
+pytestmark = runs
 
 ROOT = Path(__file__).parents[3]
 UNION = "sliders.union.batch"
@@ -373,6 +374,7 @@ from setwise.codegen.run.function import Function
 from setwise.codegen.catalogue import find
 from setwise.codegen.lower import lower
 from setwise.codegen.machine.code import Code, Instruction, Label, Memory
+from tests.conftest import runs
 kernel = lower(find({NORTH_EAST!r}), abi={host().name!r})
 first = Memory(64, kernel.convention.arguments[0])
 wait = (Label("wait"), Instruction("cmp", (first, 0)), Instruction("je", (Label("wait"),)), Instruction("ret"))

@@ -15,8 +15,8 @@ from setwise.codegen.run.call import host
 from setwise.codegen.run.executable import Executable, NotRunnable, runnable
 from setwise.codegen.run.function import Function
 from setwise.codegen.run.stopwatch import Stopwatch
+from tests.conftest import runs
 
-runs = pytest.mark.skipif(not runnable(), reason="x86-64 code does not run here")
 MAPS = Path("/proc/self/maps")
 mapped = pytest.mark.skipif(not runnable() or not MAPS.exists(), reason="it does not run here, or maps are elsewhere")
 ANSWER = bytes.fromhex("b82a000000c3")  # mov eax, 42; ret

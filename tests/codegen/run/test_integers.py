@@ -28,9 +28,9 @@ from setwise.codegen.run.function import Function
 from setwise.codegen.run.harness import GENERAL, Signature
 from setwise.codegen.run.loop import inner_loop
 from setwise.codegen.targets import TARGETS
-from tests.conftest import require_module
+from tests.conftest import require_module, runs
 
-pytestmark = pytest.mark.skipif(not runnable(), reason="x86-64 code does not run here")
+pytestmark = runs
 
 ALL = (1 << 64) - 1
 WORDS = st.integers(0, ALL) | st.sampled_from([0, 1, ALL - 1, ALL, 1 << 63])
