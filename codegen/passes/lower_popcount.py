@@ -32,7 +32,7 @@ def lower_popcount(graph: Graph, target: Target) -> Graph:
 
 
 def _apart(value: Value) -> Iterator[Value]:
-    """Yield each lane, moved to a general register, in order."""
+    """Yield each lane, moved to a general register, the lowest first."""
     if value.lanes > 2:
         for half in halves(value):
             yield from _apart(half)

@@ -85,7 +85,7 @@ class Stopwatch:
         return [Record(*(b - a for a, b in pairwise(stamps[start : start + timer.STAMPS]))) for start in starts]
 
     def _reorder(self, apart: int) -> None:
-        """Permute the sets: every set is followed by the one that was `apart` sets behind it."""
+        """Permute the sets: first every set number `apart` * n, then every number `apart` * n + 1, and so on."""
         words = memoryview(self._arguments).cast("B").cast("Q")
         for word in range(self._in_set):
             column = array("Q", words[word :: self._in_set].tobytes())
