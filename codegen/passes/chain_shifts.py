@@ -17,7 +17,7 @@ def _shifted_on(state: State, *, runs_only: bool) -> State:
 
 
 def chain_shifts(graph: Graph, *, runs_only: bool) -> Graph:
-    """Compute each one-lane left shift from the longest of its board by 1 to 3 bits less; if `runs_only`, of runs."""
+    """Compute one-lane left shifts (`runs_only`: of runs) from the longest shift of the board by 1 to 3 bits less."""
     uses = graph.users
     counts: dict[Value, set[int]] = {}
     for value in graph.order:

@@ -42,7 +42,7 @@ def _apart(value: Value) -> Iterator[Value]:
 
 
 def _side_by_side(squares: Value) -> Value:
-    """Return the bit count of each lane: sums of 2, 4 and 8 bits, added up by a product (one lane) or by shifts."""
+    """Return the bit counts of all lanes: sums of 2, 4 and 8 bits, added up by a product (one lane) or by shifts."""
     twos, fours, bytes_ = (ALL // ((1 << width) + 1) for width in (1, 2, 4))
     sums = squares - (squares >> 1 & twos)
     sums = (sums & fours) + (sums >> 2 & fours)

@@ -129,7 +129,7 @@ class SubtreeOrders:
         return order
 
     def _add(self, root: int, done: int, order: list[int]) -> int:
-        """Append a value and its dependencies in the order of the block, but none in `done`. Return `done` with all."""
+        """Append a value and its dependencies that are not `done`, in the block's order. Return `done` and them."""
         below = (self.reads[root] | 1 << root) & ~done
         order += [i for i in range(len(self.dag)) if below >> i & 1]
         return done | below
@@ -170,7 +170,7 @@ class CopyScheduler:
         """Predecessors of each instruction: its operands, and the last-use constraints accepted so far."""
         self.effort = EFFORT
         self.needed_until = [len(order) if i in dag.live_out else -1 for i in range(len(dag.users))]
-        """The position of each value's last reader; one behind the last position if the value is live out."""
+        """The position of each value's last reader, -1 if none; one behind all positions if the value is live out."""
         self.copies = [False] * len(order)
         self.spare = {file: [0] * len(order) for file in dict.fromkeys(dag.file)}
         self._accept(self._judge(0, self.order))

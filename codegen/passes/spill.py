@@ -2,8 +2,8 @@
 
 The victim is the live value with the farthest next use (Belady 1966). It is stored where it is defined and reloaded
 before its next use, and keeps that register until the pressure takes it again. A carried value of a region may be in a
-slot from one body to the next. At the end of a body all next values are stored at once: a slot that is still read is
-copied aside first.
+slot from one body to the next. At the end of a body the next values are stored in turn, so a slot that is still read
+is first copied aside.
 """
 
 from collections.abc import Iterator, Mapping, Sequence, Set

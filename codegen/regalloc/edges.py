@@ -208,12 +208,12 @@ class Edges:
                 moves = ((register, first, arg.lanes),)
                 chosen.append((register, register, cost + EXTRA, moves))
                 if needed_there or its >> register & 1:
-                    # The operand moves away instead: its register is needed here, or the other one by the operand.
+                    # Or the operand moves away: the result may need its register, or the operand the other one.
                     chosen.append((first, register, cost + EXTRA + 3 * DEPARTURE, moves))
         return chosen
 
     def count_in_rcx(self, before: Assignment, live: tuple[Value, ...], at: int, needed: Sequence[int]) -> list[Edge]:
-        """Return edges that move the shift count at `at` to rcx, after evicting a value at a `needed` position."""
+        """Return edges that move the count at position `at` to rcx; a value there at a `needed` position is evicted."""
         steps: list[Edge] = []
         for freed in self.evict(before, live, RCX, needed):
             registers, headers, saved = freed[0]

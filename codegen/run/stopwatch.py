@@ -96,7 +96,7 @@ class Stopwatch:
 
 
 def _aligned(words: Sequence[int], place: int = 0) -> ctypes.Array[ctypes.c_uint64]:
-    """Return a copy of the words that begins at the offset `place` of a page."""
+    """Return a copy of the words that begins `place` bytes behind the start of a page."""
     buffer = ctypes.create_string_buffer(8 * len(words) + 2 * _PAGE)
     skip = -ctypes.addressof(buffer) % _PAGE + place
     copy = (_U64 * len(words)).from_buffer(buffer, skip)  # it keeps the buffer alive
