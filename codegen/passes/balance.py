@@ -15,7 +15,7 @@ from setwise.codegen.passes.state import CACHED_GRAPHS, State
 
 @lru_cache(CACHED_GRAPHS)
 def balance(graph: Graph) -> Graph:
-    """Rebuild unions so that their deepest parts are joined last, and take masks off the longest path.
+    """Rebuild unions so that their deepest parts are joined last, and take constant masks M off the longest path.
 
     (x & M) & y = x & y                  if y has no bit outside M, even if x & M has other users
     (x | y | z) & M = (x | y) & M | z    if z has no bit outside M
@@ -37,7 +37,7 @@ def balance(graph: Graph) -> Graph:
         return len(uses[value]) == 1 and (uses[value][0].op == "or" or masked_of(uses[value][0])[1] is not None)
 
     def parts(value: Value, old: Value) -> deque[Value]:
-        """Return the parts of a union: those of nested unions with no other user, and of other arguments by `under`."""
+        """Return the parts of a new union: those of nested unions with no other user, else those by `under`."""
         first, second = (
             unions.pop(before) if before.op == "or" and inside(before) else deque(under(now, before))
             for now, before in zip(value.args, old.args, strict=True)

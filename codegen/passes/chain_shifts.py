@@ -1,7 +1,7 @@
 """Strength reduction of left shifts: compute a shift from a shift of the same board by 1 to 3 bits less.
 
 `p << 9` is `lea` of `p << 7` times 4, which saves the copy before a shift on targets without a three-operand rotate.
-The shorter shift then lives longer. So the pass is optional: for the shifts of runs alone, or for all shifts.
+The shorter shift then lives longer. So the passes are optional: one for the shifts of runs, one for all in one lane.
 """
 
 from setwise.codegen.ir.graph import Graph, rewrite
@@ -10,14 +10,14 @@ from setwise.codegen.passes.state import State
 
 
 def _shifted_on(state: State, *, runs_only: bool) -> State:
-    """Chain the shifts of each stage, unless the routine is verbatim or the target has a three-operand rotate."""
+    """Apply `chain_shifts` to each stage, unless the routine is verbatim or the target has a three-operand rotate."""
     if state.routine.verbatim or state.target.has("shl-or-rotl", 1):
         return state
     return state.each(lambda graph: chain_shifts(graph, runs_only=runs_only))
 
 
 def chain_shifts(graph: Graph, *, runs_only: bool) -> Graph:
-    """Compute each left shift from the longest shift of its board by 1 to 3 bits less. `runs_only`: only for runs."""
+    """Compute one-lane left shifts (`runs_only`: of runs) from the longest shift of the board by 1 to 3 bits less."""
     uses = graph.users
     counts: dict[Value, set[int]] = {}
     for value in graph.order:
@@ -40,10 +40,10 @@ def chain_shifts(graph: Graph, *, runs_only: bool) -> Graph:
 
 
 def chain_runs_pass(state: State) -> State:
-    """Chain the shifts of runs: those whose users all intersect them with the shifted board."""
+    """Compute left shifts of runs from shorter ones: shifts that all users intersect with the shifted board."""
     return _shifted_on(state, runs_only=True)
 
 
 def chain_shifts_pass(state: State) -> State:
-    """Chain all shifts. Return the state itself if `chain_runs_pass` changes nothing."""
+    """Compute left shifts, of runs or not, from shorter ones. Return the state if `chain_runs_pass` changes nothing."""
     return state if same(chain_runs_pass(state).graphs, state.graphs) else _shifted_on(state, runs_only=False)

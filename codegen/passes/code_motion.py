@@ -22,7 +22,7 @@ _LEAVES = frozenset({"const", "param", "phi", "place"})
 
 @lru_cache(CACHED_GRAPHS)
 def place_values(graph: Graph) -> Block:
-    """Return the graph as a block. Sink values into branches as far as uses allow, and hoist them out of loops.
+    """Return the graph as a block. Sink values into branches as far as uses allow, and hoist invariants out of loops.
 
     Within a block the order is that of a depth-first walk from the results, arguments first.
     """
@@ -119,7 +119,7 @@ def _common(left: Home, right: Home) -> Home:
 
 
 def _out_of_loops(home: Home, needed: frozenset[Body]) -> Home:
-    """Return the block around the outermost loop of `home` from which inwards no body is `needed`, or `home`."""
+    """Return the block around the outermost loop of `home` that, with all within it, is not `needed`, else `home`."""
     for depth, (region, _) in enumerate(home):
         if region.kind == "loop" and not needed.intersection(home[depth:]):
             return home[:depth]

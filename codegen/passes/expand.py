@@ -86,7 +86,7 @@ class _Expansion:
         return run if both[0] is both[1] else None
 
     def confine(self, value: Value, ray: CompassRay | RuntimeRay, n: int) -> Value:
-        """Return the value without the files, and with `ranks` the ranks, that n steps of the ray cannot reach."""
+        """Return the value without the files, and if `ranks(value)` the ranks, that n steps of the ray cannot reach."""
         if self.within.get((value, ray), 0) >= n:
             return value
         confined = self.confine_to(value, ray.mask(n, value.lanes, ranks=self.ranks(value)))
@@ -110,7 +110,7 @@ class _Expansion:
 
 
 def meets(changes: Iterable[int], wanted: Lanes) -> bool:
-    """Return whether in some lane a bit of `changes` is among the demanded bits, `wanted`."""
+    """Return whether in some lane a bit of `changes`, a number for each lane, is among the demanded bits, `wanted`."""
     return any(change & want & ALL for change, want in zip(changes, wanted, strict=True))
 
 
@@ -149,7 +149,7 @@ def expand(graph: Graph, masks: Masks) -> Graph:
     graph = rewrite(graph, expansion.rule, operations=("path", "run", "and"))
 
     def alone(value: Value, _: Value) -> Value:
-        """Return a step that meets no propagator as a shift and a mask. A shift clears emptied ranks itself."""
+        """Return a step without a propagator as a shift and a mask. A shift clears emptied ranks, a rotate does not."""
         ray, n = expansion.ray(value), value.attr[1]
         shifted = ray.shift(value.args[0], n)
         mask = ray.mask(n, value.lanes, ranks=shifted.op == "rotl")

@@ -25,7 +25,7 @@ class BlockDag:
     """The dependence graph of a basic block, and the schedules that depend on it alone.
 
     An instruction, and the value that it defines, is a number: its position in the block. Values from outside have the
-    numbers behind. `registers` counts general registers. Graphs are equal if no scheduler can distinguish them.
+    numbers after these. `registers` counts general registers. Graphs are equal if no scheduler can tell them apart.
     """
 
     def __init__(self, values: list[Value], live_out: Collection[Value], target: Target, registers: int) -> None:
@@ -53,7 +53,7 @@ class BlockDag:
         self.file = tuple([value.file for value in number])
         self.cycles = tuple([value.operation.cycles for value in values])
         self.spare: dict[RegisterFile, int] = {"general": registers, "vector": target.vectors, "mask": len(MASKS)}
-        """The number of free registers of each file on entry: negative if too few, at most the block's values of it."""
+        """The number of free registers of each file on entry: negative if too few, at most the values it gets."""
         for file in self.file[len(values) :]:
             self.spare[file] -= 1
         for file, left in self.spare.items():
@@ -113,9 +113,9 @@ class BlockDag:
 
     @cached_property
     def shortest(self) -> list[int]:
-        """The cheapest schedule whose tail is list-scheduled by height; of equals the one with the shortest makespan.
+        """The cheapest of eight schedules whose tail is list-scheduled by height; of equals that of shortest makespan.
 
-        The source order if that one costs more or is not a whole cycle shorter.
+        The source order instead, unless that schedule costs no more and is at least a whole cycle shorter.
         """
         order = list(range(len(self)))
         height = self._height((1,) * len(order), 0)
@@ -132,7 +132,7 @@ class BlockDag:
 
     @cached_property
     def critical_path_first(self) -> list[int]:
-        """The list schedule by longest path to the end of the block, in cycles, with moves between register files."""
+        """The list schedule by longest path to the end of the block, in cycles; moves between register files count."""
         return list_schedule(self, self._height(self.cycles, _CROSSING), self.before)
 
     @cached_property
@@ -145,7 +145,7 @@ class BlockDag:
         return sorted(range(len(later)), key=later.__getitem__)
 
     def _height(self, cycles: Sequence[int], crossing: int) -> list[int]:
-        """Return the longest path from each instruction to the end. `crossing`: cycles of a move between files."""
+        """Return the longest path in `cycles` from each instruction to the end; moves between files add `crossing`."""
         file, height = self.file, [*cycles]
         for i in reversed(range(len(height))):
             height[i] += max([height[user] + crossing * (file[user] != file[i]) for user in self.users[i]], default=0)
@@ -159,7 +159,7 @@ class BlockDag:
         return max(ends, default=0)
 
     def _with_last_uses(self) -> list[tuple[int, ...]]:
-        """Return each instruction's predecessors, with other users of an operand that it overwrites in source order."""
+        """Return each instruction's predecessors, and other users of the operand that it overwrites in source order."""
         left = [*self.uses]
         before = [*self.before]
         for i, args in enumerate(self.args):

@@ -18,7 +18,7 @@ class ProgramPoint(NamedTuple):
     leave: move the next values to the phis. exit: end the region."""
     live_after: frozenset[Value]
     value: Value | None = None
-    """The value that is defined."""
+    """The value that is defined, or the store."""
     region: Region | None = None
     body: int = 0
     """The number of the body that begins or ends, in its region."""

@@ -32,7 +32,7 @@ def lower_popcount(graph: Graph, target: Target) -> Graph:
 
 
 def _apart(value: Value) -> Iterator[Value]:
-    """Yield each lane, moved to a general register, in order."""
+    """Yield each lane, moved to a general register, the lowest first."""
     if value.lanes > 2:
         for half in halves(value):
             yield from _apart(half)
@@ -42,7 +42,7 @@ def _apart(value: Value) -> Iterator[Value]:
 
 
 def _side_by_side(squares: Value) -> Value:
-    """Return the bit count of each lane: sums of 2, 4 and 8 bits, added up by a product (one lane) or by shifts."""
+    """Return the bit counts of all lanes: sums of 2, 4 and 8 bits, added up by a product (one lane) or by shifts."""
     twos, fours, bytes_ = (ALL // ((1 << width) + 1) for width in (1, 2, 4))
     sums = squares - (squares >> 1 & twos)
     sums = (sums & fours) + (sums >> 2 & fours)

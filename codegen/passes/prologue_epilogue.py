@@ -44,7 +44,7 @@ class Frame:
 
     @property
     def vectors_start(self) -> int:
-        """The offset from rsp of the saved vector registers, above the slots: a multiple of 16."""
+        """The offset in bytes from rsp of the saved vector registers, above the slots: a multiple of 16."""
         return -(-self._slot_bytes // 16) * 16
 
     @property
@@ -54,10 +54,7 @@ class Frame:
 
     @property
     def room(self) -> int:
-        """The bytes below the pushed registers: the slots, then 16 for each saved vector register.
-
-        Saved vector registers are aligned to 16, as the unwinder of Windows expects.
-        """
+        """The bytes below the pushed registers: slots, then 16 for each saved vector, aligned to 16 as on Windows."""
         if not self.vectors:
             return self._slot_bytes
         taken = self.vectors_start + 16 * len(self.vectors)
@@ -104,7 +101,7 @@ def add_frame(items: tuple[Item, ...], frame: Frame, avx: bool, wide_result: boo
 
 
 def _is_slot(operand: Operand) -> TypeGuard[Memory]:
-    """Return whether an operand is a slot of the frame. Offsets below 0 are in the red zone."""
+    """Return whether an operand is a slot of the frame; one at an offset below 0 is not, but in the red zone."""
     return isinstance(operand, Memory) and operand.base == RSP and operand.displacement >= 0
 
 

@@ -93,7 +93,7 @@ def _read(graph: Graph, owners: dict[Value, Owner]) -> tuple[set[tuple[Region, i
 
 
 def _before(region: Region, number: int) -> range:
-    """Return the numbers of the bodies that may run directly before body `number`, without the region's entry."""
+    """Return the numbers of the bodies that may run directly before body `number`, not counting the region's entry."""
     if region.kind == "loop":
         return range(1)
     return range(max(0, number - 1), number) if region.falls else range(0)

@@ -78,7 +78,7 @@ class SubtreeOrders:
         return order
 
     def by_groups(self) -> list[int]:
-        """Return the schedule by groups of subtrees, in an order found by steepest descent: each step moves a group."""
+        """Return the schedule by groups of subtrees: up to MOST_GROUPS in an order found by steepest descent."""
         groups = self.groups
 
         def cost(groups: list[list[int]]) -> int:
@@ -99,7 +99,7 @@ class SubtreeOrders:
 
     @cached_property
     def groups(self) -> list[list[int]]:
-        """Groups of subtrees that share values read by fewer than half of all: both rays of an axis, with its runs."""
+        """Groups of subtrees with a common value that fewer than half of all read; above MOST_SUBTREES one group."""
         subtrees, reads = self.subtrees, self.reads
         if len(subtrees) > MOST_SUBTREES:
             return [subtrees]
@@ -129,7 +129,7 @@ class SubtreeOrders:
         return order
 
     def _add(self, root: int, done: int, order: list[int]) -> int:
-        """Append a value and its dependencies that are not in the set `done`. Return `done` with all of them."""
+        """Append a value and its dependencies that are not `done`, in the block's order. Return `done` and them."""
         below = (self.reads[root] | 1 << root) & ~done
         order += [i for i in range(len(self.dag)) if below >> i & 1]
         return done | below
@@ -144,7 +144,7 @@ def _moved(groups: list[list[int]]) -> Iterator[list[list[int]]]:
 
 
 class _Window(NamedTuple):
-    """Positions `begin` to before `end` in a new order. It is empty if the constraint is a cycle or holds already."""
+    """Positions `begin` to before `end` and their new order, empty if the constraint makes a cycle or holds already."""
 
     begin: int
     end: int
@@ -152,7 +152,7 @@ class _Window(NamedTuple):
     copies: Sequence[bool] = ()
     """Whether each instruction in the order needs a copy."""
     spare: Sequence[tuple[RegisterFile, Sequence[int]]] = ()
-    """The number of free registers of each file behind each position; negative if there are too few."""
+    """Each file, with the number of its free registers behind each position; negative if there are too few."""
 
 
 class CopyScheduler:
@@ -170,13 +170,13 @@ class CopyScheduler:
         """Predecessors of each instruction: its operands, and the last-use constraints accepted so far."""
         self.effort = EFFORT
         self.needed_until = [len(order) if i in dag.live_out else -1 for i in range(len(dag.users))]
-        """The position of each value's last reader; one behind the last position if the value is live out."""
+        """The position of each value's last reader, -1 if none; one behind all positions if the value is live out."""
         self.copies = [False] * len(order)
         self.spare = {file: [0] * len(order) for file in dict.fromkeys(dag.file)}
         self._accept(self._judge(0, self.order))
 
     def improve(self) -> None:
-        """Accept the constraint that lowers the cost most, repeatedly, until none does or it is at its lower bound."""
+        """Accept the constraint that lowers the cost most, until none does or the cost is at its lower bound."""
         windows: dict[tuple[int, int], _Window] = {}
         while self.cost > self.dag.forced:
             offers = []
@@ -299,7 +299,7 @@ class Schedules:
     def _cheapest(
         self, improved: Callable[[list[int]], tuple[int, list[int]]], *more: Callable[[], list[int]]
     ) -> tuple[int, list[int]]:
-        """Return the least cost, and the first order to have it once `improved`. `more` return other orders to try."""
+        """Return the least cost and its order, of several orders once `improved`. `more` return further ones to try."""
         tried = [list(range(len(self.dag)))]
         cheapest = improved(tried[0])
         for make in (lambda: self.dag.fewest_live, self.subtrees.by_kinship, *more, self.subtrees.last_root_first):
@@ -373,7 +373,7 @@ def schedule_pass(state: State) -> State:
 
 
 def latency_schedule_pass(state: State) -> State:
-    """Schedule for latency: list scheduling by height, at no more copies."""
+    """Schedule for latency: list scheduling by height, unless copies and lacking registers would cost more."""
     return _scheduled(state, "dag.shortest")
 
 
@@ -388,7 +388,7 @@ def crossing_first_pass(state: State) -> State:
 
 
 def _scheduled(state: State, name: str) -> State:
-    """Return the state with its block rescheduled, or the state itself if nothing moved."""
+    """Return the state with its block in the schedule `name`, as in `_by`, or the state itself if nothing moved."""
     block = _by(state.block, state.graph.results, state.target, len(state.convention.scratch), name)
     return state if block is state.block else replace(state, block=block)
 

@@ -117,7 +117,7 @@ def _ternary(graph: Graph, target: Target) -> Graph:
 
 
 def _lanes(graph: Graph, target: Target) -> Graph:
-    """Legalize operations on several lanes. Pairs of lanes may then share the move of a board."""
+    """Legalize operations on several lanes, and moves from them. Pairs may share the move of a board to a vector."""
     made = rewrite(graph, lambda value, _: _in_lanes(value, target))
     return cse(made) if "beside" in graph.operations else made
 
@@ -147,7 +147,7 @@ def _in_lanes(value: Value, target: Target) -> Value:
 
 
 def _alone(value: Value) -> Value:
-    """Legalize the move of a lane of two to a general register. The upper lane is moved down first."""
+    """Legalize a half of two lanes as a move to a general register, the upper by way of the low lane; keep all else."""
     if value.op == "high-half":
         return Value("to-general", (Value("high-half", value.args, lanes=2),))
     return Value("to-general", value.args) if value.op == "low-half" else value
@@ -166,7 +166,10 @@ def _pair(target: Target, first: Value, second: Value) -> Value:
 
 
 def _blend(value: Value, target: Target) -> Value:
-    """Legalize a choice by lane between two values: a blend, or a permutation of the pair of two broadcast scalars."""
+    """Legalize a choice by lane between two values. Two broadcast scalars become a pair in 2 lanes.
+
+    In 4 lanes they become a permutation of a pair, if the target has one. All else becomes a blend.
+    """
     mask, chosen, other = value.args
     picks = tuple(lane != 0 for lane in mask.attr)
     scalars = [v.args[0].args[0] for v in (chosen, other) if v.op == "splat" and v.args[0].op == "from-general"]
@@ -292,7 +295,7 @@ def _written(graph: Graph, target: Target) -> Graph:
 
 
 def _loaded(graph: Graph, target: Target) -> Graph:
-    """Load constants that their users cannot take as an operand, and repeated vectors if the target hoists these."""
+    """Load constants that users cannot take as operands, and vector constants used repeatedly if `hoist_constants`."""
     loads: dict[Lanes, Value] = {}
     often = {lanes for lanes, number in _times(graph).items() if number > 1} if target.hoist_constants else set()
 

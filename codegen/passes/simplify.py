@@ -28,7 +28,7 @@ def cse(graph: Graph) -> Graph:
 
 
 def fold(graph: Graph, unfolded: set[Value]) -> Graph:
-    """Fold constants, and drop operations that change nothing. `unfolded` collects the values that do not fold."""
+    """Fold constants, and drop operations that change nothing. `unfolded` caches the values that do not fold."""
 
     def rule(value: Value, old: Value) -> Value:
         if value in unfolded:
@@ -183,7 +183,7 @@ def _unseen_together(graph: Graph, loose: bool, verbatim: bool) -> dict[Value, V
 
 
 def _unseen(graph: Graph, loose: bool, verbatim: bool, gone: Mapping[Value, Value]) -> dict[Value, Value]:
-    """Return values with the argument that equals them in all demanded bits, once those of `gone` are replaced."""
+    """Return values, each with the argument that equals it in all demanded bits, once those of `gone` are replaced."""
     known: dict[Value, Lanes] = {}
     wanted = demanded(graph, loose=loose, known=known, gone=gone)
 

@@ -2,8 +2,8 @@
 
 The victim is the live value with the farthest next use (Belady 1966). It is stored where it is defined and reloaded
 before its next use, and keeps that register until the pressure takes it again. A carried value of a region may be in a
-slot from one body to the next. At the end of a body all next values are stored at once: a slot that is still read is
-copied aside first.
+slot from one body to the next. At the end of a body the next values are stored in turn, so a slot that is still read
+is first copied aside.
 """
 
 from collections.abc import Iterator, Mapping, Sequence, Set
@@ -87,7 +87,7 @@ class Rewriting:
         self.carried: dict[Value, list[Variable]] = {}
         """The variables of which each new value is the initial value, a phi or a next value."""
         self.paths: dict[Value | Region | Variable, Path] = {}
-        """The old item of each new item or region, the next one for a store of its result, and the end of each body."""
+        """The old item of each new item or region (of a result's store the one behind), and the end of each body."""
 
     def spilled(self, block: Block, results: tuple[Value, ...]) -> Spilled:
         """Return the block with stores and reloads, the results by their new names, and the number of slots."""
@@ -134,7 +134,7 @@ class Rewriting:
         return self.carried_slots.get(value, self.spills.slots.get(value))
 
     def reload(self, values: Sequence[Value], items: Items, *, stays: bool = False) -> tuple[Value, ...]:
-        """Return the values by new names, reloaded if in no register. If `stays`, later items may use these reloads."""
+        """Return the values by new names; append reloads of those in no register, for later items too if `stays`."""
         spilled = {value: slot for value in register_operands(values) if (slot := self.slot(value)) is not None}
         again: dict[Value, Value] = {}
         for value in sorted(spilled, key=spilled.__getitem__):
@@ -295,7 +295,7 @@ class _Spiller(_StepPressure):
         self.paths = [_path(event, rewriting.paths) for event in self.events]
         self.defined = {event.value: at for at, event in enumerate(self.events) if event.value is not None}
         self.uses: dict[Value, list[int]] = {named: [] for value in self.defined for named in (*value.args, value)}
-        """The steps that read each value. The keys are in the order of their first mention, since sets have none."""
+        """The steps that read each value. The keys are in the order of first mention, so that victims do not vary."""
         for at, event in enumerate(self.events):
             for value in reads(event):
                 self.uses.setdefault(value, []).append(at)
@@ -306,7 +306,7 @@ class _Spiller(_StepPressure):
         """The old item at which each new value got its register."""
 
     def spill_round(self) -> bool:
-        """Spill victims at each step that exceeds a file, until one has no victim. Return whether any was spilled."""
+        """Spill victims at steps that exceed a file, until one has none or a variable. Return whether any was."""
         spilled = False
         for at, event in enumerate(self.events):
             for value in [value for value, reload in self.reload_at.items() if reload == at]:

@@ -1,4 +1,4 @@
-"""Split a mask in two to save a copy: rewrite `x & (A & B)` as `(x & A) & (x & B)` if both values exist.
+"""Split a constant mask in two to save a copy: rewrite `x & (A & B)` as `(x & A) & (x & B)` if both values exist.
 
 The instruction then overwrites `x & A` or `x & B`, and leaves `x` to another user. But both values live until then, so
 the pass is a refinement that is tried on the best form.

@@ -33,7 +33,7 @@ def stack_arguments_pass(state: State) -> State:
 
 
 def _through_memory(graph: Graph) -> Graph:
-    """Broadcast parameters in general registers from slots in the red zone."""
+    """Let broadcasts of parameters in general registers read these from slots in the red zone."""
     slots = {value: -1 - at for at, value in enumerate(graph.parameters)}
 
     def rule(value: Value, _: Value) -> Value:

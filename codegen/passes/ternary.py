@@ -14,7 +14,7 @@ from setwise.codegen.ir.values import Value, same
 Cut = tuple[Value, ...]
 
 MOST_CUTS = 16
-"""The most cuts of a value that its user extends: a value at the end of a long chain may have as many as the chain."""
+"""The most cuts of a value that its user extends. Without it, the number of cuts grows with the length of a chain."""
 
 
 def map_ternary(graph: Graph, wanted: frozenset[int]) -> Graph:

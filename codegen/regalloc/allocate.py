@@ -30,7 +30,7 @@ from setwise.codegen.regalloc.regions import region_edges
 from setwise.codegen.targets.table import Target
 
 EFFORT = 4000
-"""The most assignments that are expanded; each step has an equal share. A search within all shares is exact."""
+"""The most assignments that a first search expands; each step has an equal share. A search within all is exact."""
 
 SWITCHING = 5 * EFFORT
 """The same for a routine with a switch, whose carried values have many assignments; each body pays for a bad one."""
@@ -143,7 +143,7 @@ class _RegisterSearch:
         share = effort // (end + 1)
         expanded = [0] * (end + 1)
         cheapest: list[dict[Assignment, list[int]]] = [{} for _ in range(end + 2)]
-        """The assignments before each step, each with its least cost."""
+        """The assignments before each step, each with its least cost so far, in a list of one."""
         ticket = count()
         heap: list[tuple[int, int, int, Assignment, int, list[int], Any]] = [
             (bounds[0] + cost, 0, next(ticket), after, cost, [cost], ((), number))
@@ -152,7 +152,7 @@ class _RegisterSearch:
         closed = -1  # the last step whose share is used up: no assignment up to there is expanded
         limit = too_much + EXTRA * self.views
         successors = self.successors
-        first = None  # the first successor stays outside the heap: most often it is next
+        first = None  # the first new successor, in no order of cost, stays outside the heap: most often it is next
         while heap or first is not None:
             least, key, _, before, spent, cheaper, way = heappop(heap) if first is None else heappushpop(heap, first)
             first = None
@@ -289,7 +289,7 @@ def allocate_pass(state: State) -> State:
     machine = Machine(state.target, state.convention, constant_in_memory)
     switches = any(event.region is not None and event.region.index is not None for event in events)
     bounds = lower_bounds(machine, events)
-    # An instruction each allocates and frees the slots, and saves and restores each saved register.
+    # One instruction allocates the slots, one frees them; one saves each saved register, one restores it.
     operations = bounds.operations + 2 * bool(state.spilled.slots)
     if operations + 2 * bounds.saves + bounds.copies[0] - bounds.views > state.most:
         raise TooLong

@@ -228,8 +228,8 @@ def _candidates(
 def canonical_key(vectors: int, points: Sequence[Point], wants: Mapping[Value, int], rest: tuple[object, ...]) -> bytes:
     """Return a digest that is equal only for searches that find the same path.
 
-    Directions of one fill differ in counts and masks, which the search does not read. `rest` is all else that it reads,
-    as plain data.
+    Directions of one fill differ in counts and masks, which the search does not read. `vectors`: the number of vector
+    registers. `rest`: all else that the search reads, as plain data.
     """
     asked: Any = vectors, [_asked(point, wants) for point in points], rest
     return sha256(dumps(asked, _PLAIN)).digest()

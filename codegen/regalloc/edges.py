@@ -63,7 +63,7 @@ def _both(writing: Emission, another: Emission) -> Items:
 
 
 class Edges:
-    """The edges of one search. `wants` has the register that a value needs when it is used.
+    """The edges of one search. `wants` has the number of the register that a value needs when it is used.
 
     `ends` is the set of the registers of results. None of these registers is interchangeable with another.
     """
@@ -136,7 +136,7 @@ class Edges:
         return steps
 
     def _write(self, point: Point, before: Assignment) -> list[Edge]:
-        """Return edges for a store: one for each candidate, without moves."""
+        """Return the edges of a store, one for each candidate; none moves values. A `done` has no instructions."""
         registers, headers, saved = before
         after = point.keep(registers), headers, saved
         if point.value.op == "done":
@@ -208,12 +208,12 @@ class Edges:
                 moves = ((register, first, arg.lanes),)
                 chosen.append((register, register, cost + EXTRA, moves))
                 if needed_there or its >> register & 1:
-                    # The operand moves away instead: its register is needed here, or the other one by the operand.
+                    # Or the operand moves away: the result may need its register, or the operand the other one.
                     chosen.append((first, register, cost + EXTRA + 3 * DEPARTURE, moves))
         return chosen
 
     def count_in_rcx(self, before: Assignment, live: tuple[Value, ...], at: int, needed: Sequence[int]) -> list[Edge]:
-        """Return edges that move the shift count at position `at` to rcx, and evict a value at a `needed` position."""
+        """Return edges that move the count at position `at` to rcx; a value there at a `needed` position is evicted."""
         steps: list[Edge] = []
         for freed in self.evict(before, live, RCX, needed):
             registers, headers, saved = freed[0]

@@ -56,7 +56,7 @@ class Machine:
         )
 
     def constant(self, value: Value, row: Row) -> Operand:
-        """Return a constant as an operand: an immediate if it fits 32 bits in a two-operand form, else in memory."""
+        """Return a constant as an operand: an immediate of 32 signed bits in a scalar two-operand form, else memory."""
         if value.lanes == 1 and row.tied:
             number = value.number
             if number < 1 << 31:
@@ -80,7 +80,7 @@ class Machine:
         return Instruction("mov", (register.at(32) if number < 1 << 32 else register, number))
 
     def exchange(self, one: int, other: int, lanes: int = 1) -> list[Instruction]:
-        """Return the instructions that exchange two registers of the same file."""
+        """Return the instructions that exchange two general registers, or `lanes` lanes of two vector registers."""
         if REGISTERS[one].file == "general":
             return [Instruction("xchg", (REGISTERS[one], REGISTERS[other]))]
         a, b = sized(REGISTERS[one], lanes), sized(REGISTERS[other], lanes)

@@ -71,7 +71,7 @@ def _carried(
 
 
 def _go(region: Region, at: dict[Value, int]) -> Items:
-    """Return the jump past a when, or to the body of a switch; a loop has none. `at` has the registers of values."""
+    """Return tests and jumps past a when, or to the body of a switch; none for a loop. `at` has registers of values."""
     if region.kind == "when":
         assert region.condition is not None
         return _branch(region.condition, at, Label(f"{region.name}_end"), holds=False)

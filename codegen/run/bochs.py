@@ -18,7 +18,7 @@ from setwise.codegen.run.boot import SIZE, START, Aftermath, Image, rom
 from setwise.codegen.run.orphan import CAN_END_WITH_PARENT, begin_apart
 
 SECONDS = 120
-"""The default time limit for the calls of one boot."""
+"""The default time limit of one boot with its calls."""
 HOW_TO_GET = "apt-get install bochs"
 
 

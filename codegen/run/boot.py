@@ -222,8 +222,8 @@ def _system(pages: Sequence[tuple[int, int]], table: int, end: int) -> bytes:
 def _supervisor(size: int = _END) -> tuple[bytes, tuple[int, ...]]:
     """Return the code that makes the calls in order, and the addresses of the interrupt handlers, which end a call.
 
-    First it reads all memory up to address `size`, in order. Bochs allocates a block of memory at the first access, but
-    has loaded the image as if the blocks were consecutive. Then it switches to page tables that map only used pages.
+    First it reads a word of each block of memory below address `size`, in order: Bochs allocates a block at the first
+    access, but has loaded the image as if the blocks were consecutive. Then it maps only used pages.
     """
     begin = bytes.fromhex("66b81800 0f00d8")  # mov ax,24; ltr ax: the task's descriptor
     exact = b"\xb8" + _EXACT.to_bytes(4, "little") + bytes.fromhex("0f22d8")  # mov eax,...; mov cr3,rax

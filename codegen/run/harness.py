@@ -24,6 +24,8 @@ SAVED_WORDS = 48
 class ArgumentSlot:
     """The passing of an argument or a result. Its column has `words` words of 8 bytes for each call, or is an array.
 
+    The column of an argument is the data for all calls.
+
     general   the word in a general register, or on the stack if the convention has no register left
     vector    the words in a vector register of their size; the n-th vector is in the convention's n-th vector register
     address   the address of the words in the column

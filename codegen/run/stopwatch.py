@@ -85,7 +85,7 @@ class Stopwatch:
         return [Record(*(b - a for a, b in pairwise(stamps[start : start + timer.STAMPS]))) for start in starts]
 
     def _reorder(self, apart: int) -> None:
-        """Permute the sets: every set is followed by the one that was `apart` sets behind it."""
+        """Permute the sets: first every set number `apart` * n, then every number `apart` * n + 1, and so on."""
         words = memoryview(self._arguments).cast("B").cast("Q")
         for word in range(self._in_set):
             column = array("Q", words[word :: self._in_set].tobytes())
@@ -96,7 +96,7 @@ class Stopwatch:
 
 
 def _aligned(words: Sequence[int], place: int = 0) -> ctypes.Array[ctypes.c_uint64]:
-    """Return a copy of the words that begins at the offset `place` of a page."""
+    """Return a copy of the words that begins `place` bytes behind the start of a page."""
     buffer = ctypes.create_string_buffer(8 * len(words) + 2 * _PAGE)
     skip = -ctypes.addressof(buffer) % _PAGE + place
     copy = (_U64 * len(words)).from_buffer(buffer, skip)  # it keeps the buffer alive

@@ -6,7 +6,7 @@ stamps (rdtsc, serialized by lfence) between its sections:
     chain    CHAIN_ADDS dependent additions: one cycle each on every processor
     wide     WIDE_ROWS rows of four additions, alternating between two sets of registers, so that they wait for ALUs
              alone: a cycle a row with four ALUs without competition, less with more ALUs
-    warming  a quarter of the rounds of calls that follow, to power up vector units, idle in the sections before
+    warming  about a quarter of the rounds that follow, to power up vector units, idle in the sections before
     calls    rounds of calls of the routine
     wide, chain, and an empty section: the overhead of a stamp
 
