@@ -81,12 +81,12 @@ class MemoryRanges(AddressSpace):
     regions: list[MemoryRange] = field(default_factory=list)
 
     def load(self, address: int, bits: int, wanted: int = 1) -> int:
-        """Return the little-endian value. Raises StepError outside the accessible ranges."""
+        """Return the little-endian value of `bits` bits. Raises StepError outside the accessible ranges."""
         region, place = self._find(address, bits // 8, "reads")
         return int.from_bytes(region.content[place : place + bits // 8], "little")
 
     def store(self, address: int, bits: int, value: int, wanted: int = 1) -> None:
-        """Write the little-endian value. Raises StepError outside the accessible ranges, and in a read-only range."""
+        """Write a value of `bits` bits, little-endian. Raises StepError outside the accessible and writable ranges."""
         region, place = self._find(address, bits // 8, "writes")
         if not region.writable:
             raise StepError(f"writes {bits // 8} bytes at byte {place} of {region.name}, which is read-only")
@@ -217,7 +217,7 @@ class Interpreter:
 
 
 def executed_counts(trace: Trace) -> Counts:
-    """Return the counts of executed instructions, repetitions included, without the final ret."""
+    """Return the counts of executed instructions, repetitions included, without the final ret, and the code's bytes."""
     return tally(trace.instructions[:-1], bytes=len(trace.binary.text), data_bytes=len(trace.binary.data))
 
 

@@ -27,7 +27,7 @@ def returns(kernel: Kernel) -> bool:
 
 
 def prototype(kernel: Kernel, name: str | None = None, call: str = "") -> str:
-    """Return the kernel's C declaration without a semicolon. `call` precedes the name, as in __vectorcall.
+    """Return the kernel's C declaration without a semicolon. `call`, such as __vectorcall, precedes the name.
 
     >>> from setwise.codegen.catalogue import find
     >>> from setwise.codegen.lower import lower
@@ -41,7 +41,7 @@ def prototype(kernel: Kernel, name: str | None = None, call: str = "") -> str:
 
 
 def usage(kernel: Kernel, name: str | None = None) -> str:
-    """Return a line of C that calls the kernel.
+    """Return a line of C that calls the kernel and, unless it works on arrays, declares its results.
 
     >>> from setwise.codegen.catalogue import find
     >>> from setwise.codegen.lower import lower
