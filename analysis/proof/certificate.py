@@ -16,8 +16,8 @@ class Counterexample:
 
     `inputs` holds the name and the words of each argument, one word a lane, or a board of an array; `lane` is the wrong
     one. `expected` and `got` are the results of that lane. `got` is empty if the routine produces no result; then only
-    `complaint` describes the failure. `registers` maps general registers but rsp, mask registers and vector lanes
-    (zmm3.2) to their values at entry; a register of an argument holds the word of `inputs` instead.
+    `complaint` describes the failure. `registers` maps mask registers, vector lanes (zmm3.2), and general registers
+    other than rsp to their values at entry; a register of an argument holds the word of `inputs` instead.
     """
 
     complaint: str
@@ -58,7 +58,7 @@ class Certificate:
     `reason` says why the code is refuted or not proved. A counterexample has a `confirmation`, a replay of these bytes.
     `cases` counts the parts of the proof, such as one for each square; `paths` counts the paths through the code in all
     of them. `rounds` is the largest number of times that a path takes one backward branch on an unknown condition.
-    `induction` describes the invariant of a loop that was proved without unrolling. `solver` is the solver's name and
+    `induction` describes the invariant of a loop that is not unrolled, if any. `solver` is the solver's name and
     version, `questions` the number of queries to it, `seconds` the CPU time; both are 0 in a repeated certificate.
     """
 

@@ -60,7 +60,7 @@ class EntryUnknowns:
         self.back = domain.variable("return address", 64)
 
     def words(self) -> Iterator[tuple[str, Bits]]:
-        """Yield the name and value of each general register but rsp, mask register and vector lane (zmm3.2)."""
+        """Yield the name and value of each mask register, vector lane (zmm3.2), and general register other than rsp."""
         yield from self.registers.items()
         for name, lanes in self.vectors.items():
             yield from ((f"{name}.{place}", value) for place, value in enumerate(lanes))

@@ -1,4 +1,4 @@
-"""Replay of counterexamples by an interpreter, without running any of the code.
+"""Replay of counterexamples by an interpreter, which runs none of the code on the processor.
 
 The interpreter shares its table of semantics with the prover, but neither the solver nor the memory model: all
 addresses are numbers, and each access is checked against the memory that the caller provides. Bytes below the red zone

@@ -43,7 +43,7 @@ def _wishes(domain: Addresses, task: Task, words: Sequence[Bits]) -> Iterator[Bi
     for argument, word in unknown:
         if argument.kind == "empty":
             yield domain.eq(domain.and_(word, sliders, 64), 0, 64)
-            # If a slider must be on an empty square, then all of them.
+            # If some slider must be on an empty square, all of them should be.
             yield domain.eq(domain.and_(domain.not_(word, 64), sliders, 64), 0, 64)
             boards.append(domain.and_(word, sliders, 64))
     for word in boards:

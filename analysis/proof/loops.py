@@ -1,6 +1,6 @@
 """Induction over loop iterations: an invariant at the loop's head replaces unrolling.
 
-A loop on an unknown condition is unrolled while another iteration is possible. If there is no bound, as for arrays of
+A loop on an unknown condition is unrolled while another iteration is possible. If that has no bound, as for arrays of
 n boards, it is proved with an invariant. `guess` proposes one, which need not be right. The proof shows that the
 invariant holds on entry, that an iteration preserves it, and that it bounds the number of iterations. Additional
 guesses are dropped if they fail on entry or are not preserved (Houdini: Flanagan and Leino 2001). Every part of the

@@ -23,7 +23,7 @@ _INTERRUPTS = {signal.SIGINT, signal.SIGTERM}
 ALL_HOLD = "all conditions hold"
 _MEGABYTE = 1 << 20
 _MOST_MEMORY = 1200 * _MEGABYTE  # above the memory in use at the start of a proof
-_CHECKS = 64  # checks of the time, or terms weighed, for each check of more
+_CHECKS = 64  # checks of the time for each check of the memory; terms weighed for each check of both
 _CALLS = 4096  # callbacks from the solver for each check of the limits
 _LARGEST_FORMULA = 600_000  # bits, as `_weight` counts them: bit-blasting cannot be interrupted
 
@@ -35,7 +35,7 @@ class LimitError(Exception):
 class Solver:
     """A solver that decides whether conditions can hold together, with a cache of its answers.
 
-    Queries are appended to `kept` with their answers, if it is given, except those for single wishes.
+    A query raises LimitError at a limit. It is appended to `kept`, if given, with its answer, but not for one wish.
     """
 
     def __init__(self, domain: Addresses, kept: list[Question] | None = None) -> None:
@@ -163,7 +163,7 @@ class Solver:
         calls = count(1)
 
         def is_over() -> bool:
-            if next(calls) % _CALLS:  # called a million times a second
+            if next(calls) % _CALLS:  # called too often to check each time
                 return False
             is_interrupted = not signal.sigpending().isdisjoint(_INTERRUPTS)
             return is_interrupted or time.process_time() > self._until or _memory() > self._most

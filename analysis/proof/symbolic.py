@@ -33,7 +33,7 @@ RETURNED = -1
 """The offset of a path that returned to its caller."""
 MOST_PATHS = 2000
 MOST_STEPS = 20_000  # instructions between forks, and of a replay
-_MOST_ROUNDS = 80  # times that a path takes one backward branch on an unknown condition
+_MOST_ROUNDS = 80  # most times that a path takes one backward branch on an unknown condition
 _SUSPECT = 12  # such times, more than any fill needs, after which a replay shows whether the loop is endless
 _CHOICES = 256  # most values of an unknown address that are followed
 

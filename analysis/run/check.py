@@ -9,7 +9,7 @@ import numpy as np
 from setwise.analysis.run.inputs import Cases, Column
 from setwise.codegen.run.call import Violation
 
-_GUARD, _UNTOUCHED = 8, 0xA5A5_5A5A_C3C3_3C3C  # elements before and behind an array, and their content
+_GUARD, _UNTOUCHED = 8, 0xA5A5_5A5A_C3C3_3C3C  # number of elements before, and behind, an array, and their content
 _LENGTHS = (*range(40), 143)  # with up to eight boards a register and eight registers, each loop runs at least once
 
 CheckStatus = Literal["passed", "failed", "not run", "proved"]

@@ -1,9 +1,8 @@
 """Checks on an emulated processor: many kernels in one boot, with corrections for the emulator's known bugs.
 
 The driver that calls and checks a kernel is that of native runs (setwise.codegen.run.driver). A bug is data: a
-description of the behaviour of Bochs 2.7, and, if there is one, a correction of the code that makes Bochs give the
-results of a real processor. tests/analysis/semantics/test_machines.py demonstrates each bug, and fails if Bochs fixes
-it.
+description of the behaviour of Bochs 2.7, and, if any, a correction of the code that makes Bochs give the results of a
+real processor. tests/analysis/semantics/test_machines.py demonstrates each bug, and fails if Bochs fixes it.
 """
 
 import struct
@@ -75,7 +74,7 @@ def fault_of(instruction: Decoded) -> Fault | None:
 
 @dataclass(frozen=True, slots=True)
 class EmulatedCode:
-    """Code for an emulated processor: its bytes, and its signature."""
+    """Code for an emulated processor: its bytes, and the signature of its calls."""
 
     binary: Binary
     signature: Signature

@@ -311,7 +311,7 @@ class _Maker:
     def keep_sliders(self, requirement: str, named: dict[str, Column]) -> None:
         """Remove the sliders in `named`, the columns by parameter, from squares that a requirement forbids."""
         kind = SLIDERS_WITHIN.get(requirement)
-        if kind is None and " below " not in requirement:  # bounds are the parameters' own
+        if kind is None and " below " not in requirement:  # `bounded` keeps the bounds
             raise ValueError(f"no inputs for the requirement '{requirement}': add it to SLIDERS_WITHIN")
         for blockers in self.of_kind(kind or ""):
             allowed = ~named[blockers.name] if kind == "empty" else named[blockers.name]

@@ -16,7 +16,7 @@ BUFFERS = 0x1000_0000
 BACK = 0x0BAD_0C0D_E000  # the return address of the final ret
 
 _STACK_BELOW = 1 << 16
-_STACK_ABOVE = 8 + 32 + 64  # the return address, the space that Windows reserves for the callee, stack arguments
+_STACK_ABOVE = 8 + 32 + 64  # in bytes: return address, the space that Windows reserves for the callee, arguments
 _BUFFER_DISTANCE = 1 << 24
 _LANE = 0xFFFF_FFFF_FFFF_FFFF
 
@@ -29,7 +29,7 @@ class StepError(SemanticsError):
 
 @dataclass(frozen=True, slots=True)
 class RegisterWrite:
-    """A register that a step wrote, by the name that the instruction uses, as 64-bit lanes, lowest first."""
+    """A register that a step wrote: the full name (of a vector operand, its own), and 64-bit lanes, lowest first."""
 
     name: str
     lanes: tuple[int, ...]
@@ -138,7 +138,7 @@ class Interpreter:
         decoded = decode(binary.text) if instructions is None else instructions
         self.binary, self.code = binary, code
         self.at = {instruction.offset: instruction for instruction in decoded}
-        self.offset: int | None = entry  # of the next instruction; None after the final ret
+        self.offset: int | None = entry  # the offset of the next instruction; None after the final ret
         self.buffers = {
             name: MemoryRange(f"buffer '{name}'", BUFFERS + number * _BUFFER_DISTANCE + 8, bytearray(content))
             for number, (name, content) in enumerate((memory or {}).items())

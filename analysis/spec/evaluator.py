@@ -174,7 +174,7 @@ class _Evaluator:
 
     def _loop(self, region: Region, carried: tuple[Lanes, ...], scope: Scope) -> tuple[Lanes, ...]:
         assert region.condition is not None
-        running = self.number(1)  # of arrays, some elements may still iterate while others have finished
+        running = self.number(1)  # 1 while the loop runs; in arrays, for each element on its own
         for _ in range(MOST_ROUNDS):
             following, inner = self._body(region, 0, carried, scope)
             carried = _chosen(running, following, carried)

@@ -35,7 +35,7 @@ BoardKind = Literal["empty", "occupied"]
 SQUARES = tuple(range(64))
 """The number of each square, a1 first: little-endian rank-file."""
 
-# (file step, rank step), in the order of dir8.
+# By direction: (file step, rank step). The order is that of dir8.
 DIRECTIONS: Mapping[str, tuple[int, int]] = {
     "noEa": (1, 1),
     "east": (1, 0),

@@ -49,7 +49,7 @@ class Place:
     lanes: int = 1
 
     def __str__(self) -> str:
-        """Return the name that instructions use."""
+        """Return the operand that instructions use for it, or a description of a place in memory."""
         if self.file == "stack":
             return f"[rsp+{self.offset}]"
         if self.file == "vector":
@@ -59,7 +59,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """A parameter of the routine. A number that selects something is below `below` (0: any 64-bit number).
+    """A parameter of the routine. Its word is below `below`; if that is 0, it may be any 64-bit word.
 
     Kinds: board (sliders), leapers, empty, occupied, square, dir8 (an index into `raywalk.DIR8`), direction9 (as in
     `raywalk.NUMBERED`), word; results, the address of the results; boards, that of an array; count, of boards in each.

@@ -25,7 +25,7 @@ Writer = Callable[[Order], dict[str, bytes]]
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A format.
+    """A format of exports.
 
     files      the function from an order to the contents of files by name; raises ValueError for an impossible order
     fallback   whether an export with dispatch, or for several instruction sets, also gets kernels for plain x86-64
