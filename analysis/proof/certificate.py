@@ -14,10 +14,10 @@ ProofStatus = Literal["proved", "refuted", "not proved"]
 class Counterexample:
     """Inputs within the contract on which the routine breaks it.
 
-    `inputs` holds the name and the words of each argument, one word a lane; `lane` is the wrong one. `expected` and
-    `got` are the results of that lane. `got` is empty if the routine produces no result; then only `complaint`
-    describes the failure. `registers` maps general registers but rsp, mask registers and vector lanes (zmm3.2) to their
-    values at entry; arguments replace those of their registers.
+    `inputs` holds the name and the words of each argument, one word a lane, or a board of an array; `lane` is the wrong
+    one. `expected` and `got` are the results of that lane. `got` is empty if the routine produces no result; then only
+    `complaint` describes the failure. `registers` maps mask registers, vector lanes (zmm3.2), and general registers
+    other than rsp to their values at entry; a register of an argument holds the word of `inputs` instead.
     """
 
     complaint: str
@@ -27,7 +27,7 @@ class Counterexample:
     got: tuple[int, ...]
     registers: Mapping[str, int] = field(default_factory=dict, compare=False)
     anywhere: bool = True
-    """If `runs`: whether it fails with these registers for all addresses and all unknown contents of memory."""
+    """If `runs`: whether the routine fails with these registers at all addresses and for all contents of memory."""
     alias: int | None = None
     """The index of the first input array that is also the result array; None if there is none."""
     runs: bool = True
@@ -43,7 +43,7 @@ class Counterexample:
 class Confirmation:
     """The outcome of replaying a counterexample; `got` are the replayed results, if any.
 
-    disagrees: the replay gives the expected results, so the proof, or something that it relies on, is wrong.
+    The status is "disagrees" if a replay that must fail gives the expected results: the proof or its basis is wrong.
     """
 
     status: Literal["confirmed", "not confirmed", "disagrees"]
@@ -58,8 +58,8 @@ class Certificate:
     `reason` says why the code is refuted or not proved. A counterexample has a `confirmation`, a replay of these bytes.
     `cases` counts the parts of the proof, such as one for each square; `paths` counts the paths through the code in all
     of them. `rounds` is the largest number of times that a path takes one backward branch on an unknown condition.
-    `induction` describes the invariant of a loop that was proved without unrolling. `solver` is the solver's name and
-    version, `questions` the number of its queries, `seconds` the CPU time.
+    `induction` describes the invariant of a loop that is not unrolled, if any. `solver` is the solver's name and
+    version, `questions` the number of queries to it, `seconds` the CPU time; both are 0 in a repeated certificate.
     """
 
     status: ProofStatus

@@ -44,7 +44,7 @@ class Case:
         return [Base(names[self.alias[0]] if at in together else name, 8) for at, name in enumerate(names)]
 
     def lane(self, lane: int) -> list[Bits]:
-        """Return the word of each argument for one lane. An argument with one word has it in all lanes."""
+        """Return one lane's word of each argument that has words. An argument with one word has it in all lanes."""
         return [lanes[min(lane, len(lanes) - 1)] for lanes in self.words if lanes]
 
 
@@ -60,14 +60,14 @@ class EntryUnknowns:
         self.back = domain.variable("return address", 64)
 
     def words(self) -> Iterator[tuple[str, Bits]]:
-        """Yield the name and value of each general register but rsp, mask register and vector lane (zmm3.2)."""
+        """Yield the name and value of each mask register, vector lane (zmm3.2), and general register other than rsp."""
         yield from self.registers.items()
         for name, lanes in self.vectors.items():
             yield from ((f"{name}.{place}", value) for place, value in enumerate(lanes))
 
 
 def entry_state(entry: EntryUnknowns, image: MemoryImage, case: Case) -> MachineState:
-    """Return the machine state at entry: arguments in their places, the return address on the stack, and buffers."""
+    """Return the machine state at entry: arguments and return address in their places, and arrays or results' block."""
     domain, task, bases = entry.domain, case.task, case.bases
     cells = {STACK: Cells("the stack", ENTRY - task.red_zone, ENTRY + task.stack)}
     arrays = None
@@ -145,7 +145,7 @@ def places(domain: Addresses, image: MemoryImage, case: Case, bases: Collection[
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A claim on return: if the bit `differs` is 1, `complaint` is true. `lane` is the lane of a result, else None."""
+    """A claim on return. It fails if the bit `differs` is 1, as `complaint` says. `lane` is a result's or None."""
 
     complaint: str
     differs: Bits
@@ -170,7 +170,7 @@ def results(case: Case, state: MachineState, lane: int) -> list[Bits]:
 def claims(
     entry: EntryUnknowns, case: Case, state: MachineState, expected: Sequence[Sequence[Bits] | None]
 ) -> Iterator[Claim]:
-    """Yield the claims about the state on return; `expected` holds the results of each lane, None if already proved."""
+    """Yield the claims about the state on return; `expected` holds each lane's results, None for a proved lane."""
     domain, task, arrays = entry.domain, case.task, cast(Space, state.memory).arrays
     if arrays is not None:
         yield Claim("not all boards are processed", domain.ne(arrays.frontier, arrays.count, 64))

@@ -1,9 +1,9 @@
-"""Replay of counterexamples by an interpreter, without running any of the code.
+"""Replay of counterexamples by an interpreter, which runs none of the code on the processor.
 
 The interpreter shares its table of semantics with the prover, but neither the solver nor the memory model: all
 addresses are numbers, and each access is checked against the memory that the caller provides. Bytes below the red zone
 are overwritten whenever the stack pointer moves, as a signal handler may do. Undefined values are the usual ones of
-processors in a first replay, and random in later ones.
+processors in the first replay at each stack address, and random in later ones.
 """
 
 import random
@@ -21,7 +21,7 @@ from setwise.analysis.semantics.state import GENERAL, MASKS, VECTORS, ContractVi
 from setwise.analysis.spec.task import Argument, Place
 
 _OFFSETS = (8, 24, 40, 56)  # offsets of rsp at entry from a multiple of 64
-_DRAWS = 8  # replays with other undefined values, for each offset
+_DRAWS = 8  # replays for each offset, with different undefined values
 _LOST = 0xA5  # the content of bytes below the red zone
 _WORD = (1 << 64) - 1
 
@@ -82,7 +82,7 @@ def _step(certificate: Certificate, found: Counterexample, rsp: int, domain: _Dr
 
 
 def _confirmed(found: Counterexample, what: str, got: tuple[int, ...] = ()) -> Confirmation:
-    """Return a confirmation that quotes the replay's complaint `what`, unless the prover's is equal up to an offset."""
+    """Return a confirmation. It quotes the replay's complaint `what`, unless the prover's differs in an offset only."""
     same = what.partition(" offset ")[0] == found.complaint.partition(" offset ")[0]
     return Confirmation("confirmed", "confirmed by stepping" + ("" if same else f": {what}"), got)
 
@@ -97,7 +97,7 @@ class _Memory(MemoryRanges):
         self.move_stack(rsp)
 
     def move_stack(self, rsp: int) -> None:
-        """Bar the stack below the new red zone.
+        """Overwrite and bar the stack below the new red zone.
 
         Raises StepError if the stack pointer leaves the stack or enters the caller's frame, and SemanticsError if the
         routine takes too much stack.
@@ -126,7 +126,7 @@ class _Replay(Interpreter):
         inputs = zip(task.arrays, found.inputs, strict=False)  # the last array is the result's
         self._arrays = {name: _bytes(words) for name, (_, words) in inputs}
         self._result = task.arrays[-1 if found.alias is None else found.alias] if task.elements else RESULTS
-        # Results are prefilled with words that differ from the expected ones.
+        # Results in memory or on the stack are prefilled with words that differ from the expected ones.
         unset = [(result.place, word ^ _WORD) for result, word in zip(task.results, found.expected, strict=False)]
         super().__init__(
             certificate.binary,
@@ -182,7 +182,7 @@ class _Replay(Interpreter):
         return tuple(self._read(result.place) for result in self._task.results) if self._count else ()
 
     def broken(self) -> Iterator[str]:
-        """Yield complaints about callee-saved registers and input arrays that have changed."""
+        """Yield complaints about changed callee-saved registers, and changed input arrays other than the result's."""
         registers, vectors = self._before
         for name in self._task.saved:
             if self.state.registers[name] != registers[name]:

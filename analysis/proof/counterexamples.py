@@ -16,7 +16,7 @@ _FEW_PIECES = 3
 def readable_model(solver: Solver, task: Task, words: Sequence[Bits], conditions: Sequence[Bits]) -> Model | None:
     """Return a model of the conditions that is easy to read, or None if they cannot hold.
 
-    `words` are the task's arguments. Its boards have few pieces, on low squares, so it depends little on the solver.
+    `words` are the arguments. As far as the conditions allow, boards in the model have few pieces, on low squares.
     """
     return solver.pleasing(conditions, _wishes(solver.domain, task, words), about="a claim fails, readably")
 
@@ -43,7 +43,7 @@ def _wishes(domain: Addresses, task: Task, words: Sequence[Bits]) -> Iterator[Bi
     for argument, word in unknown:
         if argument.kind == "empty":
             yield domain.eq(domain.and_(word, sliders, 64), 0, 64)
-            # If a slider must be on an empty square, then all of them.
+            # If some slider must be on an empty square, all of them should be.
             yield domain.eq(domain.and_(domain.not_(word, 64), sliders, 64), 0, 64)
             boards.append(domain.and_(word, sliders, 64))
     for word in boards:
@@ -60,7 +60,7 @@ def counterexample(
     what: str,
     state: MachineState | None,
 ) -> Counterexample:
-    """Return the counterexample of a model, with the complaint `what`; `state` is the state on return, if any.
+    """Return the counterexample of a model, with the complaint `what`; `state` is None if the routine does not return.
 
     The expected results are recomputed over integers. Raises AssertionError if the model gives others for `expected`.
     """

@@ -8,12 +8,12 @@ from setwise.analysis.code.section_layout import Piece, Ranges, SectionLayout
 from setwise.analysis.proof.pointers import Base, Pointer
 from setwise.analysis.semantics.domains import Bits
 
-_ALIGNMENT = 64  # of the code of a binary without a layout, as a kernel is
+_ALIGNMENT = 64  # in bytes, of the code of a binary without a layout, such as a kernel
 
 
 @dataclass(frozen=True, slots=True)
 class Area:
-    """The bytes from `low` to below `high`, relative to a base. The first is at the offset `start` in the image."""
+    """The bytes from `low` to below `high`, relative to a base. The first byte is at `start` in the image."""
 
     low: int
     high: int
@@ -80,7 +80,7 @@ class MemoryImage:
         return None if entry is None else (Pointer(base, low % (1 << 64)), self.place(entry))
 
     def distances(self, base: Base) -> list[tuple[Pointer, Pointer]]:
-        """Return the ends, as `distance`, of the least and the greatest signed distance in a base's entries, if any."""
+        """Return `distance` of a base's jump table entries with the least and the greatest signed distance, if any."""
         found = [
             (self._entries[at] - at, self.distance(base, area, at - area.start + area.low))
             for area in self.areas[base]

@@ -1,6 +1,6 @@
 """Induction over loop iterations: an invariant at the loop's head replaces unrolling.
 
-A loop on an unknown condition is unrolled while another iteration is possible. If there is no bound, as for arrays of
+A loop on an unknown condition is unrolled while another iteration is possible. If that has no bound, as for arrays of
 n boards, it is proved with an invariant. `guess` proposes one, which need not be right. The proof shows that the
 invariant holds on entry, that an iteration preserves it, and that it bounds the number of iterations. Additional
 guesses are dropped if they fail on entry or are not preserved (Houdini: Flanagan and Leino 2001). Every part of the
@@ -19,7 +19,7 @@ from setwise.analysis.semantics.domains import Bits
 from setwise.analysis.semantics.state import SemanticsError, Unsupported
 
 MOST_BOARDS = 1 << 60  # more do not fit into the address space
-_TRIES = 16  # attempts to make an invariant inductive
+_TRIES = 16  # attempts to make an invariant inductive, without `limits` and then with them
 _FORGOTTEN = ("registers", "vectors", "flags")  # these, and bytes of memory, may be unknown at a loop's head
 _OF_INVARIANT = [("memory", "arrays", name) for name in ("frontier", "round", "touched", "written")]
 
@@ -44,7 +44,7 @@ class Invariant:
     """A loop invariant over arrays of `count` boards.
 
     `start` boards are done before the loop, and each iteration does `each` more. `moving` maps an induction variable
-    to its initial value and its step. A variable in a register may count up to one of `limits`.
+    to its initial value and its step in an iteration. A variable in a register may count up to one of `limits`.
     """
 
     domain: Addresses
@@ -114,9 +114,9 @@ def _written(path: Path) -> int:
 
 @dataclass(slots=True)
 class _Changes:
-    """The parts of the state that iterations change: `variables`, and bytes of memory that are `lost` (discarded).
+    """The parts of the state that iterations change: `variables`, and the keys of bytes that they discard, `lost`.
 
-    `keys` are their leaves. An iteration does not preserve the invariant's values of the `forgotten` variables.
+    `keys` are the leaves of both. An iteration does not preserve the invariant's values of the `forgotten` variables.
     """
 
     keys: set[Key] = field(default_factory=set)
@@ -131,10 +131,10 @@ class Loops:
     def __init__(self, explorer: Explorer, settle: Callable[[Path], None]) -> None:
         self.explorer, self.settle = explorer, settle
         self.domain = explorer.domain
-        self.used = ""  # the invariant of the last loop that was proved, in words
+        self.used = ""  # the invariant of the last loop that was proved, in words; empty if none was
 
     def enter(self, path: Path) -> Ways:
-        """Return the paths that leave the loop whose head `path` is at, after any number of iterations, or a Stop."""
+        """Return the paths that leave the loop at whose head `path` is, after any number of iterations, or Stops."""
         try:
             return self._enter(path)
         except SemanticsError as error:
@@ -232,7 +232,7 @@ class Loops:
         return bool(there)
 
     def _claims(self, path: Path, head: LoopHead) -> list[tuple[Variable | None, Bits]]:
-        """Return the conditions for a path to satisfy that head, each after the variable that it concerns, if any."""
+        """Return the conditions for a path to satisfy that head, each with the variable that it concerns or None."""
         claims: list[tuple[Variable | None, Bits]] = [(None, condition) for condition in head.conditions]
         if path.space.arrays is not None:
             claims.append((None, self._is_same(path.space.arrays.frontier, head.frontier)))
@@ -271,7 +271,7 @@ class Loops:
         for variable in changes.variables:
             value = None if variable in changes.forgotten else head.values.get(variable)
             if value is None:
-                # Named without the loop's offset, so that similar loops share solver queries.
+                # Named by the number of loops passed, not this loop's offset: similar loops share solver queries.
                 value = self.domain.unknown(f"{variable.name} of loop {len(path.inside)}", variable.width)
             put(start.state, variable, value)
         return start

@@ -43,12 +43,12 @@ class Arrays:
 
     `names` maps bases to names; `result` is the base of the result. `inputs` are the names of the specification's
     arrays, several of which may be one array. With `upward`, boards are counted from the start; if False, from the end.
-    The first access decides it; until then it is None. Unless the result is `apart`, it may be one of the inputs. No
-    access reaches boards that are done, and a board that may have been written since reads as a new unknown.
+    The first access decides it; until then it is None. Unless the result is `apart`, it may be one of the inputs. An
+    access to boards that are done is unsupported. A board that is `written` reads as a new unknown.
 
     `touched` and `written` are for the boards accessed since the frontier last moved, by distance from it: the one-bit
-    condition of all accesses, and the new value with the condition of the write. `round` counts the moves, because each
-    round reads other boards, which are new unknowns.
+    condition under which one is accessed, and its new value with the condition of the write. `round` counts the moves,
+    because each round reads other boards, which are new unknowns.
     """
 
     names: Mapping[Base, str]
@@ -63,7 +63,7 @@ class Arrays:
     written: dict[int, tuple[Bits, Bits]] = field(default_factory=dict)
 
     def board(self, domain: Addresses, name: str, place: int) -> Bits:
-        """Return the unknown board of an input at that distance from the frontier."""
+        """Return the unknown board of the array `name` at the distance `place` from the frontier."""
         return domain.unknown(f"{name}[{self.round}+{place}]")
 
     def moved(self, frontier: Bits) -> "Arrays":
@@ -97,7 +97,7 @@ class Space:
         self.must.append((condition, what))
 
     def move_stack(self, rsp: Bits) -> None:
-        """Discard the stack below the red zone of the new rsp. Raises SemanticsError if rsp is wrong or not known."""
+        """Discard the stack below the new rsp's red zone. Raises SemanticsError if rsp is out of bounds or unknown."""
         lowest = Pointer(STACK, (ENTRY - LOWEST) % (1 << 64))
         allowed = self.domain.ult(self.domain.sub(rsp, lowest, 64), LOWEST + 8 + self.red_zone + 1, 64)
         pointer = self.known_pointer(rsp, (STACK,), _OUTSIDE, allowed, split=True)
@@ -256,7 +256,7 @@ class Space:
         return pointer
 
     def _is_own(self, address: Bits, size: int) -> Bits:
-        """Return the condition that these bytes are the routine's memory; 1 if there are arrays of unknown length."""
+        """Return the condition that `size` bytes are the routine's memory; 1 if there are arrays of unknown length."""
         own = [(base, area.low, area.high) for base, areas in self.image.areas.items() for area in areas]
         own += [(base, cells.low, cells.high) for base, cells in self.cells.items()]
         found: Bits = int(self.arrays is not None)
@@ -279,7 +279,7 @@ class Space:
     # ---- read-only bytes
 
     def _constant(self, pointer: Pointer, size: int) -> Bits:
-        """Return `size` bytes of the image. A lookup at an unknown index becomes a selection among all its values."""
+        """Return `size` bytes of the image; at an unknown index with few possible values, a selection by the index."""
         mask = 0 if pointer.index is None else self.domain.possible(pointer.index, 64)
         offset = signed(pointer.offset, 64)
         area = self.image.area(pointer.base, offset, offset + mask + size)

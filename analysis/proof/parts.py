@@ -33,7 +33,7 @@ def agree_by_parts(
     got: Sequence[Bits],
     expected: Sequence[Bits],
 ) -> bool:
-    """Return whether `got` is proved equal to `expected` for arguments `words`. False means that the method fails."""
+    """Return whether `got` is proved equal to `expected` for arguments `words`. False decides nothing."""
     domain = solver.domain
     assumed = assumptions(task, domain, words)
 
@@ -65,7 +65,7 @@ def agree_by_parts(
 
 
 def _parts(domain: Addresses, expected: Sequence[Bits]) -> tuple[list[Term], dict[Term, Term]]:
-    """Return the words that are summed, without constant masks and shifts, and a map from sums of one word to it."""
+    """Return the summed words, without constant masks and shifts, and a map from sums of parts of one word to it."""
     kinds = domain.bitwuzla.Kind
     passed = (kinds.BV_AND, kinds.BV_CONCAT, kinds.BV_EXTRACT)
     made_of: dict[Term, frozenset[Term]] = {}

@@ -43,7 +43,7 @@ class Byte(NamedTuple):
 
 @dataclass(slots=True)
 class Cells:
-    """A writable block from byte `low` to below `high`, relative to its base; `content` holds its known bytes."""
+    """A writable block from byte `low` to below `high`, relative to its base; `content` has its known bytes."""
 
     name: str
     low: int
@@ -73,7 +73,7 @@ class Cells:
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A part of the state that a loop changes: a register, vector lane or flag, or `width` bits of memory."""
+    """A part of the state, of `width` bits: a register, vector lane or flag, or memory from the byte of `key` on."""
 
     key: Key
     width: int = 64
@@ -178,7 +178,10 @@ def is_byte(key: Key) -> bool:
 
 
 def variables(keys: Collection[Key], after: Any) -> list[Variable]:
-    """Return these leaves as variables, sorted by name. All bytes of one value in `after` form one variable."""
+    """Return these leaves as variables, sorted by name.
+
+    Bytes form one variable if together they are a whole value in `after`; every other byte is one of its own.
+    """
     found = [Variable(key, 1 if key[0] == "flags" else 64) for key in keys if not is_byte(key)]
     waiting = {key for key in keys if is_byte(key)}
     for key in sorted(waiting, key=lambda key: (key[2].name, key[4])):

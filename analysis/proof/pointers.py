@@ -1,9 +1,9 @@
 """Bit-vectors in which addresses are kept as a symbolic base and a distance.
 
 So a proof holds wherever code, stack and buffers are. Adding or subtracting a distance keeps this form, and so does
-rounding down. Most other operations turn an address into an ordinary term over the base, which is still right for every
-base. `Addresses.flattened` holds the bases that occur in such terms; only for these does the solver need assumptions
-about their placement.
+rounding down to a multiple of a power of 2. Most other operations turn an address into an ordinary term over the base,
+which is right for every base, too. `Addresses.flattened` holds the bases that occur in such terms; only for these does
+the solver need assumptions about their placement.
 """
 
 from collections.abc import Mapping
@@ -43,7 +43,7 @@ class Addresses(BitVectors):
         self._unknowns: dict[tuple[str, int], Bits] = {}
 
     def unknown(self, name: str, width: int = 64) -> Bits:
-        """Return the variable of that name, the same each time, so that equal queries are recognized."""
+        """Return the variable of that name and width, the same each time, so that equal queries are recognized."""
         if (name, width) not in self._unknowns:
             self._unknowns[name, width] = self.variable(name, width)
         return self._unknowns[name, width]
@@ -95,7 +95,7 @@ class Addresses(BitVectors):
         return None if any(times & _WORD for times in parts.values()) else total & _WORD
 
     def rebased(self, address: Bits) -> Pointer | None:
-        """Return a sum that contains exactly one base as a pointer from it: b for a + (b - a). Else return None."""
+        """Return a sum with exactly one base of `flattened` as a pointer from it: b for a + (b - a); else None."""
         parts: dict[Any, int] = {}
         self._add_up(self.term(address, 64), 1, parts, _DEEPEST_SUM)
         offset, times = parts.pop(None, 0) & _WORD, {base: parts.pop(term, 0) for base, term in self.flattened.items()}

@@ -34,7 +34,7 @@ TIME_LIMIT = 60.0  # seconds of CPU time
 # Numbers of boards for the search of counterexamples: up to three iterations of 8 boards each, and a rest.
 _FEW = (*range(10), 16, 17, 24, 31)
 _MOST_ALIASED = 5  # most inputs for which all aliases with the result are tried
-_SPLIT = ("square", "dir8")  # one case for each value, so that tables and switches have known indices
+_SPLIT = ("square", "dir8")  # kinds with a case for each value, so that tables and switches have known indices
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class _Failure:
 class Prover:
     """A prover of routines, one after the other, which reuses terms, specifications and answers.
 
-    With `keep`, all queries are in `solver.kept`. Raises ModuleNotFoundError if bitwuzla is not installed.
+    With `keep`, `solver.kept` collects the queries. Raises ModuleNotFoundError if bitwuzla is not installed.
     """
 
     def __init__(self, keep: bool = False) -> None:
@@ -62,7 +62,7 @@ class Prover:
     def prove(self, binary: Binary, task: Task, time_limit: float = TIME_LIMIT) -> Certificate:
         """Return the certificate of a routine. After `time_limit` seconds of CPU time it says "not proved".
 
-        Equal bytes with an equal task are proved or refuted once.
+        Equal bytes with an equal task are proved or refuted once; then the certificate is returned again.
         """
         known = self._done.get((binary, binary.layout, task))
         if known is not None:
@@ -115,7 +115,7 @@ class Prover:
         return None
 
     def _cases(self, task: Task) -> Iterator[Case]:
-        """Yield a case for each combination of values of the selecting arguments, else unknown; one case for arrays."""
+        """Yield a case for each combination of squares and directions, with other words unknown; one for arrays."""
         if task.elements:
             yield Case(task, (), self.domain.unknown("number of boards"), apart=False)
             return
@@ -141,7 +141,7 @@ class Prover:
         return self.domain.unknown(argument.name if lane == 0 else f"{argument.name}.{lane}")
 
     def _expected(self, task: Task, words: Sequence[Bits]) -> list[Bits]:
-        """Return the specification's results for these words from a cache."""
+        """Return the specification's results for these words, which are computed once."""
         key = (task.specification, task.direction, task.numbering, task.kinds, *words)
         if key not in self._specified:
             self._specified[key] = specified(task, self.domain, words)
@@ -225,7 +225,7 @@ class Prover:
         return not case.task.elements and has_sum(self.domain, self._expected(case.task, case.lane(0)))
 
     def _adds_up(self, case: Case, path: Path, lane: int) -> bool:
-        """Return whether a lane's results are sums and proved by parts. If not, the claims must be checked."""
+        """Return whether a result is a sum and a lane's results are proved by parts. If not, their claims decide."""
         if not self._is_sum(case):
             return False
         words = case.lane(lane)
@@ -247,7 +247,7 @@ class Prover:
         return self.solver.possible([self._any(failure.conditions for failure in failures)], about=about)
 
     def _settle(self, explorer: Explorer, path: Path) -> None:
-        """Verify the boards that a round wrote and its bounds, or raise Unsupported. Then move the frontier on."""
+        """Verify the boards written and accesses made since the frontier moved, then move it; or raise Unsupported."""
         task, arrays = explorer.case.task, path.space.arrays
         if arrays is None or not arrays.touched:
             return
@@ -277,7 +277,7 @@ class Prover:
                 raise Unsupported("an iteration may write a wrong board")
         done: Bits = len(written)
         for place, (_, wanted) in written.items():
-            if not isinstance(wanted, int):  # under a mask: it must select exactly the boards that exist
+            if not isinstance(wanted, int):  # a write under a mask, which must select exactly the boards that exist
                 if not explorer.sure(path, domain.eq(wanted, domain.ult(place, left, 64), 1)):
                     raise Unsupported("an iteration writes boards under a mask that may omit one")
                 done = domain.ite(domain.ult(left, len(written), 64), left, len(written), 64)
@@ -292,7 +292,7 @@ class Prover:
     def _refuted(
         self, case: Case, failures: Sequence[_Failure], together: Sequence[Bits], so_far: Certificate
     ) -> Certificate | None:
-        """Return the certificate after a replay of one failure, or None if the assumptions `together` rule all out."""
+        """Return the certificate after a replay of one failure, or None if the assumptions `together` exclude all."""
         lane = failures[0].claim.lane or 0
         conditions = [*together, self._any([failure.conditions for failure in failures])]
         model = readable_model(self.solver, case.task, case.lane(lane), conditions)
@@ -324,7 +324,7 @@ class Prover:
 
 
 def confirmed(refuted: Certificate) -> Certificate:
-    """Return the refutation with a replay that confirms it; if none does, a certificate that says "not proved"."""
+    """Return the refutation with a replay that confirms it; if it is not confirmed, a certificate "not proved"."""
     confirmation = confirm_by_stepping(refuted)
     if confirmation.status == "confirmed":
         return replace(refuted, confirmation=confirmation)

@@ -1,8 +1,7 @@
 """Queries to bitwuzla.
 
-bitwuzla is made for bit-vectors. It rewrites and bit-blasts to SAT, answers these queries in milliseconds, installs
-from PyPI with 2.5 MB and no dependencies, and has our licence (MIT). z3 answers them too, at 39 MB. Only this module
-asks the solver.
+bitwuzla is made for bit-vectors: it rewrites, and bit-blasts to SAT. It installs from PyPI without dependencies, and
+has the licence of setwise (MIT). Only this module asks the solver.
 """
 
 import resource
@@ -24,7 +23,7 @@ _INTERRUPTS = {signal.SIGINT, signal.SIGTERM}
 ALL_HOLD = "all conditions hold"
 _MEGABYTE = 1 << 20
 _MOST_MEMORY = 1200 * _MEGABYTE  # above the memory in use at the start of a proof
-_CHECKS = 64  # checks of the time for each check of the memory
+_CHECKS = 64  # checks of the time for each check of the memory; terms weighed for each check of both
 _CALLS = 4096  # callbacks from the solver for each check of the limits
 _LARGEST_FORMULA = 600_000  # bits, as `_weight` counts them: bit-blasting cannot be interrupted
 
@@ -36,7 +35,7 @@ class LimitError(Exception):
 class Solver:
     """A solver that decides whether conditions can hold together, with a cache of its answers.
 
-    Queries are appended to `kept` with their answers, if it is given, except those for single wishes.
+    A query raises LimitError at a limit. It is appended to `kept`, if given, with its answer, but not for one wish.
     """
 
     def __init__(self, domain: Addresses, kept: list[Question] | None = None) -> None:
@@ -44,7 +43,7 @@ class Solver:
         self.kept = kept
         self._until, self._most = float("inf"), float("inf")
         self._checks = 0
-        self._built = 0  # the domain's counter at the start of the part of a proof
+        self._built = 0  # `domain.built` at the start of the current part of a proof
         self.asked = 0  # number of queries that reached the solver
         self._known: dict[frozenset[Any], bool] = {}  # answers by query
 
@@ -59,7 +58,7 @@ class Solver:
         self.begin()
 
     def begin(self) -> None:
-        """Start a part of a proof. Formulas are checked for their size once it has made many terms."""
+        """Start a part of a proof. Formulas are checked for their size once the part has made many terms."""
         self._built = self.domain.built
 
     def check(self) -> None:
@@ -131,9 +130,8 @@ class Solver:
         options = bitwuzla.Options()
         options.set(bitwuzla.Option.PRODUCE_MODELS, True)
         options.set(bitwuzla.Option.PREPROCESS, sums)
-        options.set(
-            bitwuzla.Option.ABSTRACTION, False
-        )  # abstracts products; ours are by constants and small as circuits
+        # Abstraction is for products; those in these queries are by constants, and small as circuits.
+        options.set(bitwuzla.Option.ABSTRACTION, False)
         solver = bitwuzla.Bitwuzla(self.domain.terms, options)
         for term in terms:
             solver.assert_formula(self.domain.is_true(term))
@@ -159,13 +157,13 @@ class Solver:
     def _answer(self, solver: Any, *assumed: Any) -> Any:
         """Return the solver's answer under the `assumed` terms. Raises LimitError if time or memory is used up.
 
-        The solver also stops at an interrupt, whose handler then runs: it lets no Python handler run inside, and an
-        exception that one raises there is lost.
+        The solver also stops at an interrupt, so that its Python handler runs afterwards: none runs inside the solver,
+        where its exception would be lost.
         """
         calls = count(1)
 
         def is_over() -> bool:
-            if next(calls) % _CALLS:  # called a million times a second
+            if next(calls) % _CALLS:  # called too often to check each time
                 return False
             is_interrupted = not signal.sigpending().isdisjoint(_INTERRUPTS)
             return is_interrupted or time.process_time() > self._until or _memory() > self._most
@@ -194,9 +192,9 @@ class Solver:
 
 
 def _memory() -> int:
-    """Return the number of bytes of memory that this process uses."""
+    """Return the resident memory of this process in bytes; outside Linux its peak so far."""
     try:
         pages = int(Path("/proc/self/statm").read_text().split()[1])
-    except OSError:  # not Linux: the peak instead
+    except OSError:
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     return pages * resource.getpagesize()

@@ -33,7 +33,7 @@ RETURNED = -1
 """The offset of a path that returned to its caller."""
 MOST_PATHS = 2000
 MOST_STEPS = 20_000  # instructions between forks, and of a replay
-_MOST_ROUNDS = 80  # times that a path takes one backward branch on an unknown condition
+_MOST_ROUNDS = 80  # most times that a path takes one backward branch on an unknown condition
 _SUSPECT = 12  # such times, more than any fill needs, after which a replay shows whether the loop is endless
 _CHOICES = 256  # most values of an unknown address that are followed
 
@@ -89,7 +89,7 @@ class CodeMap:
         """The targets of backward branches."""
 
     def at(self, offset: int) -> Decoded:
-        """Return the instruction at an offset. Raises ContractViolation if there is none, Unsupported if unknown."""
+        """Return the instruction at an offset. Raises ContractViolation if none is there, Unsupported if unknown."""
         if offset not in self._at:
             if not 0 <= offset < len(self.binary.text):
                 if self.binary.layout is None:
@@ -117,10 +117,10 @@ class Explorer:
         self.domain: Addresses = solver.domain
         self.assumed = tuple(assumptions)
         self._flattened, self._placed = 0, tuple[Bits, ...]()
-        self.most_rounds = 0  # the largest of `Path.rounds`
+        self.most_rounds = 0  # the largest number in any `Path.rounds`
         self.heads: frozenset[int] = frozenset()  # offsets at which `through` takes over
         self.endless: Callable[[Model], bool] | None = None  # returns whether the code runs forever under a model
-        self.through: Callable[[Path], Ways] | None = None  # takes a path at a head past its loop
+        self.through: Callable[[Path], Ways] | None = None  # returns the paths that leave the loop at a path's head
 
     def run(self, start: Path, one_round: bool = False) -> Ways:
         """Return the ends of all paths from `start`, or those found up to the first Stop.
@@ -258,7 +258,7 @@ class Explorer:
     def _decide(self, path: Path, undecided: UndecidedError) -> Ways | None:
         """Record on the path a word that has the same value for all unknowns and return None, or raise the error.
 
-        With `split`, return forks before this instruction for every value of the first word, or a Stop if not allowed.
+        With `split`, return a fork before it for each value of the first word; a Stop if one is not allowed.
         """
         if not undecided.split:
             model = self.model(path)

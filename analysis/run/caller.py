@@ -54,7 +54,7 @@ class Caller:
 def word_at(
     place: Place, lane: int, registers: Mapping[str, int], vectors: Mapping[str, Sequence[int]], block: bytes
 ) -> int:
-    """Return one lane of a result; for a result in memory, `block` is the buffer that results are written to."""
+    """Return one lane of a result. For one in memory or on the stack, `block` holds the bytes from offset 0 on."""
     if place.file == "vector":
         return vectors[place.register][lane]
     if place.file == "general":

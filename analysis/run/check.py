@@ -9,17 +9,17 @@ import numpy as np
 from setwise.analysis.run.inputs import Cases, Column
 from setwise.codegen.run.call import Violation
 
-_GUARD, _UNTOUCHED = 8, 0xA5A5_5A5A_C3C3_3C3C  # elements before and behind an array, and their content
-_LENGTHS = (*range(40), 143)  # each loop runs at least once, with up to eight boards a register and eight registers
+_GUARD, _UNTOUCHED = 8, 0xA5A5_5A5A_C3C3_3C3C  # number of elements before, and behind, an array, and their content
+_LENGTHS = (*range(40), 143)  # with up to eight boards a register and eight registers, each loop runs at least once
 
 CheckStatus = Literal["passed", "failed", "not run", "proved"]
 """The end of a check; "proved" is for code that is not run because it is proved."""
 
 
 Drive = Callable[[Sequence[int], int, int], Violation | None]
-"""A function that runs a kernel: it takes the addresses of the columns and of the results, and the number of cases."""
+"""A function that runs a kernel, from the addresses of columns, the address of results, and the number of cases."""
 Left = tuple[Column, Violation | None]
-"""The results' memory after a trial, and the kernel's violation of its convention."""
+"""The results' memory after a trial, and the kernel's violation of its convention or None."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,7 +46,7 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """The first failing case: its number, the inputs, and the expected and actual results."""
+    """The first failing case: its number from 0, the inputs, and the expected and actual results."""
 
     case: int
     inputs: tuple[tuple[str, int], ...]
@@ -76,8 +76,8 @@ class Outcome:
 def trials(cases: Cases) -> list[Trial]:
     """Return the runs of a check: one over all cases, and for a kernel on arrays also short arrays of several lengths.
 
-    Each short array of results has guard elements on both sides, which must not change. For each length, each input
-    also serves as output once.
+    For each length, results go once to an array of their own, between guard elements that must not change, and once
+    over each input.
     """
     # The complement of the expected results, so that a result that is never written is detected.
     whole = Trial((~cases.expected).copy(), cases.expected, 0, cases.columns, cases.number)
@@ -87,7 +87,7 @@ def trials(cases: Cases) -> list[Trial]:
 def _arrays(cases: Cases) -> Iterator[Trial]:
     for length in _LENGTHS:
         rows = slice(length, 2 * length)  # other cases for each length
-        # One word behind NumPy's alignment: not a multiple of 16.
+        # Columns start one word behind NumPy's alignment: not at a multiple of 16.
         columns = tuple(np.concatenate([column[:1], column[rows]])[1:] for column in cases.columns)
         around = np.full(length + 2 * _GUARD, _UNTOUCHED, np.uint64)
         after = around.copy()

@@ -54,12 +54,12 @@ def check_row(key: tuple[str, str | None, int, str], outcome: Outcome) -> dict[s
 def check_kernels(
     requests: Sequence[Request], show: Show = silent, *, quick: bool = False, on: EmulatedProcessor | None = None
 ) -> Iterator[CheckedKernel]:
-    """Yield the outcome of each kernel's check.
+    """Yield the outcome of each kernel's check; for consecutive kernels with one contract in any order.
 
-    Consecutive kernels with one contract share cases and expected results. A kernel runs on the emulated processor `on`
-    if given, else on this processor, else on an emulated one that has the features that this one lacks. An emulated
-    processor runs the cases of `quick`, because it is a hundred times slower. Identical bytes are run once. Refused
-    requests are skipped; raises Refused if all are.
+    Such kernels share cases and expected results, and identical bytes are run once. A kernel runs on the emulated
+    processor `on` if given, else on this processor, else on an emulated one that has the features that this one lacks.
+    An emulated processor runs the cases of `quick`, because it is a hundred times slower. Refused requests are skipped;
+    raises Refused if all are.
     """
     for _, group in groupby(made(requests, show), lambda attempt: attempt[0].routine.contract):
         yield from _checked(list(group), quick, on)

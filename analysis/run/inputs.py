@@ -5,14 +5,13 @@ the address for the results. The cases of a routine, in this order:
 
 edges    combinations of a few extreme boards and words
 lines    with sliders: each line of the routine's directions, with every set of sliders and every set of blockers on it
-rays     with a square: for all 64 every occupancy of its rays, with random pieces elsewhere
+rays     with a square: for all 64 every occupancy of its rays (together, or one after the other), others random
 leaps    with leapers: each kind of them alone, on each square
 random   boards of mixed densities, from a seed
 
-The number of cases is a multiple of 8, because one call may take 8; the first cases are repeated to fill up. For a
-routine on arrays the cases are the elements.
-
-Needs NumPy.
+Of lines or rays, with leapers or in a quick check, a random sixteenth is kept. The number of cases is a multiple of 8,
+because one call may take 8; the first are repeated to fill up. `few_cases` makes fewer, for searches. For a routine on
+arrays the cases are the elements. Needs NumPy.
 """
 
 import itertools
@@ -80,9 +79,9 @@ def make_cases(contract: Contract, quick: bool = False, random_boards: int = RAN
 
 
 def few_cases(contract: Contract, number: int) -> Cases:
-    """Return `number` cases: a quarter each of extreme words, mixed densities, few pieces, and one slider.
+    """Return `number` cases: a quarter each of extreme words, mixed densities, few pieces, and one slider on a board.
 
-    A search tries them first. The single slider has few other pieces around it. Raises the errors of `make_cases`.
+    A search tries them first. The single sliders have few other pieces around them. Raises the errors of `make_cases`.
     """
     maker = _Maker(contract)
     edges = maker.edges()
@@ -148,7 +147,7 @@ class _Maker:
         return raywalk.DIR8 if name.lower() in (*_WHOLE, "any") else raywalk.directions(name)
 
     def edges(self) -> list[Column]:
-        """Return extreme words in every combination, or a sample of the combinations; selectors are random."""
+        """Return all combinations of extreme words, for many boards a sample; squares and directions are random."""
         whole = self.of_kind(*_ANYTHING, *_SLIDERS, *_BLOCKERS)
         if len(whole) <= _MOST_TOGETHER:
             rows = np.array(list(itertools.product(_EDGES, repeat=len(whole))), np.uint64)
@@ -191,7 +190,7 @@ class _Maker:
         return sliders
 
     def rays(self) -> Iterator[list[Column]]:
-        """Yield for each square every occupancy of its rays, one direction at a time if that is an argument."""
+        """Yield for each square every occupancy of its rays: together for a fixed direction, otherwise one by one."""
         numbered = bool(self.of_kind("direction9"))
         for square in range(64):
             rays = {d: _ray(square, d, self.contract.numbering.numbers) for d in self.directions()}
@@ -282,7 +281,7 @@ class _Maker:
         return [drawn[p.name] if p.name in drawn else self.draw(p, number) for p in self.parameters]
 
     def few_squares(self, number: int, most: int) -> Column:
-        """Return sets of at most `most` squares."""
+        """Return `number` sets of at most `most` squares."""
         squares = [np.uint64(1) << self.words(number) % np.uint64(64) for _ in range(most)]
         union: Column = np.bitwise_or.reduce(squares)
         return union
@@ -291,7 +290,7 @@ class _Maker:
         return words % np.uint64(parameter.below) if parameter.below else words
 
     def within_contract(self, columns: Sequence[Column]) -> list[Column]:
-        """Return the columns without the sliders that violate a requirement, and then without such cases.
+        """Return the columns without sliders that violate a requirement, and without cases that violate a written one.
 
         Raises ValueError if no case is left, or for an unknown requirement.
         """
@@ -310,9 +309,9 @@ class _Maker:
         return kept
 
     def keep_sliders(self, requirement: str, named: dict[str, Column]) -> None:
-        """Remove the sliders from squares that a requirement forbids."""
+        """Remove the sliders in `named`, the columns by parameter, from squares that a requirement forbids."""
         kind = SLIDERS_WITHIN.get(requirement)
-        if kind is None and " below " not in requirement:  # bounds are the parameters' own
+        if kind is None and " below " not in requirement:  # `bounded` keeps the bounds
             raise ValueError(f"no inputs for the requirement '{requirement}': add it to SLIDERS_WITHIN")
         for blockers in self.of_kind(kind or ""):
             allowed = ~named[blockers.name] if kind == "empty" else named[blockers.name]

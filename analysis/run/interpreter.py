@@ -16,7 +16,7 @@ BUFFERS = 0x1000_0000
 BACK = 0x0BAD_0C0D_E000  # the return address of the final ret
 
 _STACK_BELOW = 1 << 16
-_STACK_ABOVE = 8 + 32 + 64  # the return address, the space that Windows reserves for the callee, stack arguments
+_STACK_ABOVE = 8 + 32 + 64  # in bytes: return address, the space that Windows reserves for the callee, arguments
 _BUFFER_DISTANCE = 1 << 24
 _LANE = 0xFFFF_FFFF_FFFF_FFFF
 
@@ -29,7 +29,7 @@ class StepError(SemanticsError):
 
 @dataclass(frozen=True, slots=True)
 class RegisterWrite:
-    """A register that a step wrote, by the name that the instruction uses, as 64-bit lanes, lowest first."""
+    """A register that a step wrote: the full name (of a vector operand, its own), and 64-bit lanes, lowest first."""
 
     name: str
     lanes: tuple[int, ...]
@@ -81,12 +81,12 @@ class MemoryRanges(AddressSpace):
     regions: list[MemoryRange] = field(default_factory=list)
 
     def load(self, address: int, bits: int, wanted: int = 1) -> int:
-        """Return the little-endian value. Raises StepError outside the accessible ranges."""
+        """Return the little-endian value of `bits` bits. Raises StepError outside the accessible ranges."""
         region, place = self._find(address, bits // 8, "reads")
         return int.from_bytes(region.content[place : place + bits // 8], "little")
 
     def store(self, address: int, bits: int, value: int, wanted: int = 1) -> None:
-        """Write the little-endian value. Raises StepError outside the accessible ranges, and in a read-only range."""
+        """Write a value of `bits` bits, little-endian. Raises StepError outside the accessible and writable ranges."""
         region, place = self._find(address, bits // 8, "writes")
         if not region.writable:
             raise StepError(f"writes {bits // 8} bytes at byte {place} of {region.name}, which is read-only")
@@ -138,7 +138,7 @@ class Interpreter:
         decoded = decode(binary.text) if instructions is None else instructions
         self.binary, self.code = binary, code
         self.at = {instruction.offset: instruction for instruction in decoded}
-        self.offset: int | None = entry  # of the next instruction; None after the final ret
+        self.offset: int | None = entry  # the offset of the next instruction; None after the final ret
         self.buffers = {
             name: MemoryRange(f"buffer '{name}'", BUFFERS + number * _BUFFER_DISTANCE + 8, bytearray(content))
             for number, (name, content) in enumerate((memory or {}).items())
@@ -217,7 +217,7 @@ class Interpreter:
 
 
 def executed_counts(trace: Trace) -> Counts:
-    """Return the counts of executed instructions, repetitions included, without the final ret."""
+    """Return the counts of executed instructions, repetitions included, without the final ret, and the code's bytes."""
     return tally(trace.instructions[:-1], bytes=len(trace.binary.text), data_bytes=len(trace.binary.data))
 
 

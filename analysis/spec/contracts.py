@@ -1,4 +1,4 @@
-"""Translation of codegen's contracts into tasks, the data that the judges work on."""
+"""Translation of codegen's contracts into tasks, the data that the prover and other checks work on."""
 
 from itertools import accumulate
 
@@ -16,7 +16,7 @@ def task_of(kernel: Kernel) -> Task:
 
 
 def task_for(contract: Contract, convention: Convention, lanes: int = 1) -> Task:
-    """Return the task of a routine with that contract and convention; a parameter of boards holds `lanes` of them."""
+    """Return the task of a routine with that contract and convention; parameters but scalars hold `lanes` words."""
     given = contract.parameters
     each = tuple(1 if parameter.scalar else lanes for parameter in given)
     arguments = (

@@ -1,9 +1,9 @@
 """An interpreter of graphs, independent of the code that lowers them.
 
-It defines every operation of a description a second time. Steps along rays are computed from files and ranks, all
-bodies of an unknown branch are evaluated and one is selected, and loops are iterated. Words may be integers, arrays or
-bit-vectors, as everywhere in the specification. So the same interpreter supplies expected results and the formulas of
-proofs.
+It defines the operations of descriptions a second time, but not accesses to arrays. Steps along rays are computed from
+files and ranks, all bodies of an unknown branch are evaluated and one selected, and loops are iterated. Words may be
+integers, arrays or bit-vectors, as everywhere in the specification. So the same interpreter supplies expected results
+and the formulas of proofs.
 """
 
 from collections import ChainMap
@@ -124,7 +124,7 @@ class _Evaluator:
     # -- choices
 
     def _entry(self, entries: Sequence[WordLike], index: WordLike) -> WordLike:
-        """Return the entry at an index. Beyond the last one, a known index is an error, an unknown one undefined."""
+        """Return the entry at an index. Beyond the last, a known index is an error, an unknown one gives any entry."""
         known = known_number(index)
         if known is not None:
             if known >= len(entries):
@@ -174,7 +174,7 @@ class _Evaluator:
 
     def _loop(self, region: Region, carried: tuple[Lanes, ...], scope: Scope) -> tuple[Lanes, ...]:
         assert region.condition is not None
-        running = self.number(1)  # of arrays, some elements may still iterate while others have finished
+        running = self.number(1)  # 1 while the loop runs; in arrays, for each element on its own
         for _ in range(MOST_ROUNDS):
             following, inner = self._body(region, 0, carried, scope)
             carried = _chosen(running, following, carried)
@@ -303,7 +303,7 @@ def _stepped(word: WordLike, step: Step, n: int) -> WordLike:
 
 
 def _run(word: WordLike, step: Step, n: int) -> WordLike:
-    """Return the last squares of n squares in a row along a ray, all in `word`, with one more square behind them."""
+    """Return the last of n squares in a row on a ray that are all in `word`, with one more behind them on the board."""
     run = word & _behind(step, n)
     for back in range(1, n):
         run = run & _stepped(word, step, back)

@@ -35,7 +35,7 @@ BoardKind = Literal["empty", "occupied"]
 SQUARES = tuple(range(64))
 """The number of each square, a1 first: little-endian rank-file."""
 
-# (file step, rank step), in the order of dir8.
+# By direction: (file step, rank step). The order is that of dir8.
 DIRECTIONS: Mapping[str, tuple[int, int]] = {
     "noEa": (1, 1),
     "east": (1, 0),
@@ -61,7 +61,7 @@ NUMBERED: Mapping[int, str] = {1: "east", 2: "noEa", 3: "nort", 4: "noWe", 5: "w
 
 
 def directions(name: str) -> tuple[str, ...]:
-    """Return the directions that the name of a direction or set denotes, in any case. Raises ValueError for others.
+    """Return the directions that a name of a direction or set denotes; case is ignored. Raises ValueError for others.
 
     >>> directions("noea"), directions("vertical")
     (('noEa',), ('sout', 'nort'))
@@ -154,10 +154,7 @@ def empty_attacks(direction: str, sliders: W) -> W:
 
 
 def union(rooks: W, bishops: W, empty: W) -> W:
-    """Return the union of rook attacks along ranks and files and bishop attacks along diagonals.
-
-    Queens are in both sets.
-    """
+    """Return the union of the rooks' attacks and the bishops' attacks. Queens are in both `rooks` and `bishops`."""
     orthogonal, diagonal = pair(rooks, bishops, empty)
     return orthogonal | diagonal
 
@@ -257,8 +254,8 @@ def from_square(piece: str, square: W, free: W, numbers: Sequence[int] = SQUARES
 
     `piece` names the directions, `free` are the empty squares. `numbers` holds the number of each square, a1 first, for
     boards with another numbering. A single direction respects it; whole pieces are the same under the symmetric
-    numberings. Each element of `reaches`, all ones or 0, says whether a ray continues beyond its first square, its
-    second, and so on; after the last element it continues.
+    numberings. The first element of `reaches`, all ones or 0, says whether rays continue beyond their first square,
+    the next beyond the second, and so on; beyond later squares they continue.
 
     >>> mirrored = [8 * (square // 8) + 7 - square % 8 for square in SQUARES]
     >>> hex(from_square("east", 3, ALL)), hex(from_square("east", 3, ALL, mirrored))
@@ -349,12 +346,13 @@ def specification(
     side-pieces, side-nested (rooks, bishops, queens, knights, kings, pawns, empty);
     from-square (square, free), from-square-of-pieces (square, white, black), direction rook, bishop or queen;
     exploded-from-square (square, repeats, free), direction rook or bishop;
-    direction-from-square (square, number, white, black), a direction of `NUMBERED`; each of the four also with another
-    numbering of the squares, `numbers`;
+    direction-from-square (square, number, white, black), whose `number` is a key of `NUMBERED`; it ignores `direction`,
+    which must be a known one; each of these four takes another numbering of the squares, `numbers`;
     right-attacks (free, rooks): attacks eastward; add, add-32, bytewise-add, bytewise-sub (x, y).
 
     With board="occupied" the parameter `empty` or `free` holds the occupied squares instead; boards of pieces mean the
-    same in either case. Raises ValueError for an unknown name or direction, or for `numbers` that are not possible.
+    same in either case. Raises ValueError for an unknown name or direction, and for any `numbers` but `SQUARES` for
+    other names. Whether `numbers` are a numbering, and whether the direction suits the four, is not checked.
 
     >>> specification("pair", board="occupied")(1, 2, 3)[1] == attacks("bishop", 2, ALL ^ 3)
     True

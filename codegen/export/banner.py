@@ -128,7 +128,7 @@ def _digest(facts: Facts, code: str) -> tuple[str, str]:
 
 
 def _registers(kernel: Kernel) -> Iterator[tuple[str, str]]:
-    """Yield titles and texts: the registers of arguments and result in the kernel's convention, System V and Win64."""
+    """Yield titles and texts: the registers of arguments and result in each convention of `conventions`."""
     for convention in conventions(kernel):
         places = registers(kernel, convention)
         text = ", ".join(f"{name} {place}" for name, place in places)

@@ -25,9 +25,9 @@ Writer = Callable[[Order], dict[str, bytes]]
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A format.
+    """A format of exports.
 
-    files      the function from an order to the content of each file; it raises ValueError for an impossible order
+    files      the function from an order to the contents of files by name; raises ValueError for an impossible order
     fallback   whether an export with dispatch, or for several instruction sets, also gets kernels for plain x86-64
     dispatch   whether the exported code can choose an instruction set at run time
     endbr64    whether functions may begin with endbr64
@@ -46,7 +46,7 @@ def _source(text: Callable[[Order], str], ending: str, order: Order) -> dict[str
 
 
 def _listings(syntax: str, ending: str, order: Order) -> dict[str, bytes]:
-    """Return one file per kernel, by name: the head and the listing that `setwise listing` prints."""
+    """Return one file per kernel, by file name: the head and the listing that `setwise listing` prints."""
 
     def file(name: str, kernel: Kernel) -> str:
         lines = commented(head(order, name), DIALECTS[syntax].comment)
@@ -95,7 +95,7 @@ FORMATS: Mapping[str, Format] = {
     "macho": Format(partial(_objects, macho, ".o")),
     "lib": Format(_library),
 }
-"""The formats by name. Listings are those of `setwise listing --syntax`."""
+"""The formats by name. Listings, below a head, are those of `setwise listing --syntax`."""
 
 
 assert {*DIALECTS, "go"} <= FORMATS.keys()

@@ -11,12 +11,12 @@ VECTORS = {2: "__m128i", 4: "__m256i", 8: "__m512i"}
 
 
 def boards_a_call(kernel: Kernel) -> int:
-    """Return the number of boards in each argument or result that passes boards by value."""
+    """Return the number of boards in each vector argument or result; 1 if there are none, as for arrays."""
     return kernel.layout.lanes if kernel.layout.batched and not kernel.routine.contract.elements else 1
 
 
 def conventions(kernel: Kernel) -> list[Convention]:
-    """Return the kernel's calling convention, System V and Windows x64, if they have registers for its vectors."""
+    """Return the kernel's convention, System V and Windows x64, each once, if they have registers for its vectors."""
     vectors = sum(not each.scalar for each in kernel.routine.contract.parameters) if boards_a_call(kernel) > 1 else 0
     return [each for each in dict.fromkeys((kernel.convention, SYSV, WIN64)) if vectors <= len(each.vector_arguments)]
 
@@ -27,7 +27,7 @@ def returns(kernel: Kernel) -> bool:
 
 
 def prototype(kernel: Kernel, name: str | None = None, call: str = "") -> str:
-    """Return the kernel's C declaration without a semicolon. `call` precedes the name, as in __vectorcall.
+    """Return the kernel's C declaration without a semicolon. `call`, as __vectorcall, precedes `name` or the symbol.
 
     >>> from setwise.codegen.catalogue import find
     >>> from setwise.codegen.lower import lower
@@ -41,7 +41,7 @@ def prototype(kernel: Kernel, name: str | None = None, call: str = "") -> str:
 
 
 def usage(kernel: Kernel, name: str | None = None) -> str:
-    """Return a line of C that calls the kernel.
+    """Return a line of C that calls the kernel and, unless it works on arrays, declares its results.
 
     >>> from setwise.codegen.catalogue import find
     >>> from setwise.codegen.lower import lower

@@ -1,4 +1,4 @@
-"""Prologues, and the unwind information for Windows."""
+"""The prologue of finished code, recognized by its instructions, and its unwind information for Windows."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -12,7 +12,7 @@ UnwindKind = Literal["push", "allocate", "save"]
 class UnwindOperation:
     """An instruction of the prologue.
 
-    `item` is its index in the code's items. `end` is the offset of the byte after it.
+    `item` is its index in the code's items. `end` is the offset, in the code, of the byte after the instruction.
 
     push      pushes `register`
     allocate  lowers rsp by `amount` bytes
@@ -55,7 +55,7 @@ def prologue(code: Code, assembled: Assembled) -> tuple[UnwindOperation, ...]:
 
 
 def stack_bytes(operations: tuple[UnwindOperation, ...]) -> int:
-    """Return the number of bytes below the return address that the prologue allocates."""
+    """Return the number of bytes below the return address that the prologue pushes and allocates."""
     return 8 * sum(operation.kind == "push" for operation in operations) + sum(
         operation.amount for operation in operations if operation.kind == "allocate"
     )

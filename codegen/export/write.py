@@ -28,7 +28,7 @@ def write(
     force: bool = False,
     accounted: Callable[[Path], Collection[str]] = lambda _: (),
 ) -> None:
-    """Write the files, by name, to a directory that is new or empty, or with `force` holds only an earlier export.
+    """Write files, by name, to a directory that is new or empty, or with `force` in place of an earlier export.
 
     `accounted` returns the names of the files that an earlier export wrote to a directory, or raises ValueError. Raise
     NotWritten for names that are not portable, for other directories, and for system errors such as a full disk.

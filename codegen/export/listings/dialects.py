@@ -55,7 +55,7 @@ class Dialect:
     data: Mapping[int, str]
     """The directives that define data, by the size of a value in bytes."""
     number: Callable[[int, int], str]
-    """A function that formats a value of data with a number of hexadecimal digits."""
+    """A function from a value of data and a number of hexadecimal digits to text."""
     mnemonic: Callable[[Instruction], str]
     operand: Callable[[Instruction, Operand, Names], str]
     results_last: bool = False
@@ -100,7 +100,7 @@ def _address(memory: Memory, first: str, number: Callable[[int], str]) -> str:
 
 
 def _broadcast(instruction: Instruction, memory: Memory) -> str:
-    """Return the EVEX broadcast suffix of a memory operand, or '' without a broadcast."""
+    """Return the EVEX broadcast suffix of a memory operand ({1to8}), or '' without a broadcast."""
     if not memory.broadcast:
         return ""
     whole = max(operand.bits for operand in instruction.operands if isinstance(operand, Register))

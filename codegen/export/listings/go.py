@@ -1,9 +1,9 @@
-"""Go packages: assembly in Plan 9 syntax, one file per kernel, and a file of declarations.
+"""Writer of Go packages: assembly in Plan 9 syntax, one file per kernel, and a file of declarations.
 
 Arguments and result are on the stack (ABI0). Arguments are loaded into the registers of the System V kernel; those that
 the kernel reads from the stack stay there. The kernel's instructions follow unchanged, without those that save and
 restore registers: in Go only the frame pointer is callee-saved, and Go's assembler creates the frame. It encodes some
-instructions differently. It aligns data to at most 32 bytes, so constants of 64 bytes use an unaligned load.
+instructions in other bytes. It aligns data to at most 32 bytes, so constants of 64 bytes use an unaligned load.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -180,7 +180,7 @@ def _data(datum: Datum, name: str) -> Iterator[str]:
 def _spelled(instruction: Instruction, name: str, arguments: Mapping[int, str]) -> str:
     """Return an instruction with its destination last, except for a comparison, which keeps Intel's order.
 
-    `arguments` gives Go's names of stack arguments by their distance from rsp.
+    `name` is the kernel's symbol. `arguments` gives Go's names of stack arguments by their distance from rsp.
     """
     mnemonic, operands = instruction.mnemonic, instruction.operands
     words = [_operand(operand, name, arguments) for operand in operands]

@@ -16,7 +16,7 @@ SYNTAXES = (*DIALECTS, "go")
 
 
 def listing(kernel: Kernel, facts: Facts, syntax: str = "nasm") -> str:
-    """Return the kernel as assembly source. Raise ValueError for an unknown syntax, or if Go cannot express it."""
+    """Return a kernel as assembly source. Raise ValueError for an unknown syntax, or one that cannot express it."""
     if syntax not in SYNTAXES:
         raise ValueError(f"unknown syntax '{syntax}': use one of {', '.join(SYNTAXES)}")
     if syntax == "go":

@@ -1,4 +1,4 @@
-"""COFF objects (Microsoft PE and COFF specification): .obj files of Windows."""
+"""Writer of COFF objects (Microsoft PE and COFF specification): .obj files of Windows."""
 
 import struct
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""ELF relocatable objects (System V ABI, AMD64 supplement): .o files of Linux and the BSDs."""
+"""Writer of ELF relocatable objects (System V ABI, AMD64 supplement): .o files of Linux and the BSDs."""
 
 import struct
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ _SECTIONS: Mapping[Role, tuple[str, int]] = {
     "data": (".rodata", _ALLOC),
     "remark": (".comment", 0),
 }
-"""Name and flags by role."""
+"""The name and flags of a section, by its role."""
 _PC32 = 2
 _GLOBAL_FUNCTION, _LOCAL_SECTION = 0x12, 0x03
 _SYMBOL, _RELOCATION, _HEADER = 24, 24, 64

@@ -1,4 +1,4 @@
-"""The C header of a library's functions: C11 and C++17 for gcc, clang and, for Win64 code, MSVC."""
+"""Writer of the C header of exported machine code: C11 and C++17 for gcc, clang and, for Win64 code, MSVC."""
 
 from collections.abc import Iterator
 

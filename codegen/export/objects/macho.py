@@ -1,4 +1,4 @@
-"""Mach-O relocatable objects (Apple's <mach-o/loader.h>, <mach-o/reloc.h>): .o files of macOS.
+"""Writer of Mach-O relocatable objects (Apple's <mach-o/loader.h>, <mach-o/reloc.h>): .o files of macOS.
 
 The file does not set MH_SUBSECTIONS_VIA_SYMBOLS, so linkers keep the code and the data whole. Symbols get a leading
 underscore, as in C on macOS.
@@ -16,7 +16,7 @@ _NAMES: Mapping[Role, tuple[bytes, bytes, int]] = {
     "data": (b"__const", b"__TEXT", 0),
     "remark": (b"__comment", b"__DWARF", 0x0200_0000),  # for debuggers; linkers drop it
 }
-"""Section, segment, and flags by role."""
+"""The names of section and segment, and the flags, by role."""
 _UNSIGNED, _SIGNED, _SUBTRACTOR = 0, 1, 5
 _MACOS_11 = 11 << 16
 _LOCAL, _EXTERNAL = 0x0E, 0x0F  # defined in a section; the second also visible outside
@@ -59,7 +59,7 @@ def macho(file: ObjectFile) -> bytes:
 
 
 def _addresses(sections: list[Section]) -> tuple[dict[Role, int], int]:
-    """Return the address of each section, and the end of the last one."""
+    """Return the address of each section by role, and the end of the last one, in bytes from the first one's start."""
     addresses: dict[Role, int] = {}
     end = 0
     for section in sections:

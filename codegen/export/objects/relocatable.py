@@ -20,9 +20,9 @@ Role = Literal["text", "data", "unwind", "frames", "remark"]
 
 @dataclass(frozen=True, slots=True)
 class Relocation:
-    """A 4-byte field for an address in another section.
+    """A 4-byte field, at byte `offset` of its section, for an address in the section `target`.
 
-    The value is the address of the target section plus `addend`. A `relative` field holds that value minus its own
+    The value is the address of that section plus `addend`. A `relative` field holds that value minus its own
     address, another one that value relative to the start of the image.
     """
 
