@@ -48,7 +48,7 @@ class KernelFunction(Function):
         return costed(self.request, cpu)
 
     def check(self, on: str | None = None, *, quick: bool = False) -> Table:
-        """Check runs against the specification, fewer if `quick`; `on` names a processor to emulate. Needs NumPy."""
+        """Check results against the specification, fewer if `quick`; `on` names a processor to emulate. Needs NumPy."""
         return checked([self.request], on, quick)
 
     def prove(self, time_limit: float = 60.0) -> Table:
@@ -109,7 +109,10 @@ class CheckedFunction(KernelFunction):
                 raise ValueError(f"{self.kernel.name} requires {required}: this call violates it")
 
     def _kept(self, words: Sequence[Any]) -> Iterator[tuple[str, bool]]:
-        """Yield requirements as text, and whether all words meet them; nothing for arrays that are not of uint64."""
+        """Yield requirements as text and whether words meet them: once for all boards, or for each if any branches.
+
+        Yield nothing for arrays that are not of uint64.
+        """
         if all(isinstance(word, int) for word in words):
             yield from conditions(self._task, Integers(), words)
             return

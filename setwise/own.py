@@ -85,9 +85,7 @@ class Methods(ABC):
     def check(
         self, isa: str | None = None, abi: str | None = None, on: str | None = None, *, quick: bool = False
     ) -> Table:
-        """Run the kernels and compare the results with the specification.
-
-        A row's `status` is passed, failed or not run.
+        """Run the kernels and compare results with the specification. A row's `status` is passed, failed or not run.
 
         By default it covers all instruction sets and conventions. `on` names a processor to emulate. `quick` takes
         fewer inputs. Needs NumPy.
@@ -101,7 +99,7 @@ class Methods(ABC):
         abi: str | None = None,
         time_limit: float = 60.0,
     ) -> Table:
-        """Prove the kernels' bytes right for all inputs. A row's `status` is proved, refuted or not proved.
+        """Try to prove the kernels' bytes right for all inputs. A row's `status` is proved, refuted or not proved.
 
         By default it covers all instruction sets and conventions. A refuted row has a `counterexample`. `time_limit` is
         in seconds for each kernel. Needs bitwuzla.
@@ -149,7 +147,6 @@ class Methods(ABC):
         """Write listings, objects or source into the folder `output`, and return a one-line summary.
 
         With bitwuzla the kernels are proved first, unless `unproved`; if a proof fails, nothing is written.
-
         `isa` is "all" or a comma-separated list of instruction sets. `format` is nasm, gas, att, masm, go, elf, coff,
         macho, lib, c, rust or zig.
         """
@@ -196,7 +193,7 @@ class OwnRoutine(Definition, Methods):
     """
 
     def __getitem__(self, direction: str) -> OneDirection:
-        """Return the routine for a direction, in any case of letters. Raises KeyError if there is none."""
+        """Return the routine for a direction's name, in any case of letters. Raises KeyError if there is none."""
         if not isinstance(direction, str):
             raise TypeError(f"{self.name} takes a direction's name in brackets, such as 'nort'")
         for routine in self.routines:

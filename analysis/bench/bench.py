@@ -28,9 +28,9 @@ PATIENCE = 30.0
 COMPILERS = ("gcc", "clang")
 _BLOCK = 32  # trials of a block, about a millisecond
 _WARMING = 4  # warm-up trials before a block, discarded
-_CYCLES = 40_000  # of calls in a trial: shorter than a scheduler tick
+_CYCLES = 40_000  # roughly, of a trial's calls together: shorter than a scheduler tick
 _PROBES = 9
-_USUAL = 0.02  # seconds of an undisturbed job
+_USUAL = 0.02  # seconds that an undisturbed job takes
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ def time_subjects(
     report: Callable[[str], None] = lambda _: None,
     wanted: int = trials.WANTED,
 ) -> list[Timing | NoisyMeasurement]:
-    """Time each subject in each of its modes that is in `modes`, and return the timings in that order.
+    """Time each subject in each of its modes that is in `modes`; return the timings by subject, then by mode.
 
     A chained subject is timed once for each argument that can take the result, and the slowest of these timings is
     returned. `patience` is in seconds for each process. `wanted` is the number of blocks to keep in each process.
@@ -176,7 +176,7 @@ def bench(
 
     `modes` are some of chained, independent and mixed. `beside` names compilers, whose code for the same routines is
     timed, too. `boards` is the length of arrays. `patience` is the time to wait for undisturbed trials, in seconds for
-    each of several processes. With `named` a timing shows the name of its variant.
+    each of several processes. With `named` a timing shows its variant's name. `show` receives lines of progress.
 
     Raises CannotRunHere if this processor can run none of the kernels or a compiler fails, NotInstalled if a compiler
     is missing, and ValueError for other arguments that are wrong.
@@ -202,7 +202,7 @@ def bench(
 
 
 def known(given: Sequence[str], names: Sequence[str], kind: str) -> Sequence[str]:
-    """Return the given names. Raises ValueError if one is not in `names`."""
+    """Return the given names. Raises ValueError if one is not in `names`; its message calls them by the word `kind`."""
     if unknown := [name for name in given if name not in names]:
         raise ValueError(f"unknown {kind} '{unknown[0]}': choose from {','.join(names)}")
     return given

@@ -131,7 +131,7 @@ _WIDE = ("-mprefer-vector-width=512",)
 
 
 def c_files(isa: str, lanes: int) -> tuple[_CFile, ...]:
-    """Return the C files for an instruction set, once for each set of flags; `lanes` are the boards in a vector."""
+    """Return the C files for an instruction set, once for each set of flags; `lanes` counts boards in a vector."""
     arrays = [_ARRAYS, replace(_ARRAYS, flags=("-funroll-loops",))]
     target = TARGETS[isa]
     if not target.vectors:

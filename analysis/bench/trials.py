@@ -171,7 +171,7 @@ def percentile(values: Sequence[float], part: float) -> float:
 
 
 def summary(measurand: Measurand, processes: Sequence[Sequence[TrialBlock]]) -> Timing | NoisyMeasurement:
-    """Return the timing from the blocks of several processes, or a NoisyMeasurement with the reason for none."""
+    """Return the timing from the blocks of several processes, or a NoisyMeasurement that says why there is none."""
     blocks = [block for process in processes for block in process]
     clean, trials = sum(block.clean for block in blocks), sum(block.trials for block in blocks)
     kept = [[block.cycles for block in process if block.cycles is not None] for process in processes]

@@ -1,6 +1,6 @@
 """The classes of instruction and their counts.
 
-Each instruction falls in exactly one class:
+Each known instruction falls in exactly one class:
 
 move       register to register within one file, extensions (movzx) included
 operation  arithmetic, logic, shifts, comparisons, selects (masked moves too), lea
@@ -12,7 +12,7 @@ branch     jumps, calls, every return but the last
 stack      push, pop, and adjustments of rsp
 other      vzeroupper, endbr64, nops, fences
 
-The final ret is never counted. An operation or transfer with a memory operand (but not lea) counts once in its class,
+`count` leaves out the final ret. An operation or transfer with a memory operand (but not lea) counts once in its class,
 and once more in `memory_operands`.
 """
 
@@ -147,10 +147,10 @@ def _class_of_move(instruction: Decoded) -> Class:
 
 
 def _class_of_lanes(instruction: Decoded) -> Class:
-    """Return store, load or transfer for an instruction that copies lanes to other lanes, between files or memory."""
+    """Return store, load or transfer for an instruction that copies lanes to lanes, between files or with memory."""
     if isinstance(instruction.operands[0], Mem):
         return "store"
-    # An instruction that combines its memory operand with a register, or rearranges it, is not a plain load.
+    # An instruction that combines its memory operand with a register, or rearranges it, is a transfer, not a load.
     alone = len(instruction.operands) == 2 and isinstance(instruction.operands[1], Mem)
     return "load" if alone and _LOADING.fullmatch(instruction.mnemonic) else "transfer"
 

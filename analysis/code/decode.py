@@ -19,7 +19,7 @@ Flow = Literal["next", "jump", "branch", "indirect", "call", "return", "interrup
 
 
 class DecodeError(ValueError):
-    """Bytes that are no valid instruction. The message gives their offset."""
+    """Bytes that are no valid instruction, or none with operands of known kinds. The message gives their offset."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +112,9 @@ class Decoded:
     and address registers. Writing a part of a general register that preserves the rest counts as a read too; a legacy
     SSE instruction that writes an xmm register does not. The flags are of, sf, zf, af, cf, pf and df. A flag that the
     instruction leaves undefined is in `flags_undefined` only. `loads` and `stores` cover all memory, including the
-    stack. `target` is the offset of a direct branch's destination, which is not among `operands`. `encoding` is a name
-    as in `encodings`. It is empty for bytes that no assembler emits: with a prefix that has no effect, or only on some
-    processors, or with 32-bit addresses.
+    stack. `target` is the offset of a direct branch's destination, which is not among `operands`. `features` has
+    names such as avx2, and x86-64 for those of all CPUs. `encoding` is a name as in `encodings`. It is empty with lock,
+    fs, gs or 32-bit addresses, and for bytes that no assembler emits, such as those with prefixes without effect.
     """
 
     offset: int
@@ -190,7 +190,7 @@ def decode_from(text: bytes, start: int) -> Iterator[Decoded]:
 
 
 def encodings() -> Mapping[str, str]:
-    """Return the mnemonics, by name, of the encodings for 64-bit mode with ordinary operands.
+    """Return the mnemonic of each encoding for 64-bit mode with ordinary operands, by the encoding's name.
 
     These are general, vector and mask registers, memory, immediates and direct branch targets.
 
@@ -256,7 +256,7 @@ _FEATURES = _names(iced.CpuidFeature)
 _NO_SEGMENTS = b"\x26\x2e\x36\x3e"
 _REPEATS = b"\xf2\xf3"
 _IDLE: Mapping[str, bytes] = {"nop": b"\x66", "ret": _REPEATS, "jmp": b"\xf2", "call": b"\xf2"}
-_STRAY = _NO_SEGMENTS + b"\x64\x65\x67\xf0"  # and fs, gs, 32-bit addresses, lock
+_STRAY = _NO_SEGMENTS + b"\x64\x65\x67\xf0"  # and fs, gs, 32-bit addresses, lock: such encodings get no name
 _FLOWS: Mapping[int, Flow] = {
     iced.FlowControl.NEXT: "next",
     iced.FlowControl.UNCONDITIONAL_BRANCH: "jump",
@@ -372,7 +372,7 @@ def _mnemonic(instruction: iced.Instruction) -> str:
 
 
 def _encoding(instruction: iced.Instruction, encoder: iced.Encoder, raw: bytes) -> str:
-    """Return the name of the encoding if an assembler emits these bytes, else an empty string."""
+    """Return the encoding's name, or an empty string if no assembler emits these bytes or they have a stray prefix."""
     try:
         encoder.encode(instruction, instruction.ip)
     except ValueError:  # a branch whose target is outside the address space

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from setwise.codegen.files import NotRegularError, read_regular
 
-PAGE = 4096  # loaders place linked files at multiples of this
+PAGE = 4096  # bytes: loaders place linked files at multiples of this
 _LARGEST = 1 << 27  # bytes of a file
 _MOST = 500_000  # symbols or relocations in a table
 _LONGEST_NAME = 1 << 12
@@ -44,7 +44,7 @@ THROUGH_TABLE = frozenset({"GOTPCREL", "GOTPCRELX", "REX_GOTPCRELX"})
 _WIDTHS = {1: ("8", "PC8"), 2: ("16", "PC16"), 4: ("32", "32S", "PC32", "PLT32", "SIZE32", "TPOFF32", "DTPOFF32")}
 _WIDTHS |= {8: ("64", "PC64", "SIZE64", "GOTOFF64"), 0: ("NONE",)}
 _SIZES = {kind: width for width, kinds in _WIDTHS.items() for kind in kinds}
-# Near a field of another type linkers may rewrite instructions: for thread-local storage 16 bytes to either side.
+# Near a field whose type is not in _SIZES linkers may rewrite instructions: up to 16 bytes to either side.
 _AROUND = 16
 
 
@@ -212,7 +212,7 @@ class Elf:
 
     @cached_property
     def relocates_text(self) -> bool:
-        """Whether the loader relocates read-only segments. Without this flag such relocations would fail."""
+        """Whether a dynamic tag lets the loader relocate read-only segments. Without it such relocations would fail."""
         for segment in self.segments:
             if segment.type == _DYNAMIC:
                 content = self.loaded(segment.address, segment.size // 16 * 16)[0]
@@ -241,7 +241,7 @@ class Elf:
         return self.sections[number] if 0 < number < len(self.sections) else None
 
     def tables(self) -> Iterator[ElfSection]:
-        """Yield the symbol tables, at most one of each type (static, dynamic)."""
+        """Yield the symbol tables: the static one, then the dynamic one, as far as they exist."""
         for kind in (_SYMTAB, _DYNSYM):
             found = [one for one in self.sections if one.type == kind]
             if len(found) > 1:
@@ -271,7 +271,7 @@ class Elf:
         return self._names[table.number]
 
     def relocations(self, section: ElfSection) -> tuple[ElfSection | None, Iterator[ElfRelocation]]:
-        """Return the relocations of an object's section, and the table of their symbols, None without relocations."""
+        """Return the symbol table for an object section's relocations (None if it has none), and the relocations."""
         found = [one for one in self.sections if one.type in _RELOCATING and one.info == section.number]
         if not found:
             return None, iter(())

@@ -71,7 +71,7 @@ class FunctionSymbol:
 class Extraction:
     """The extraction of one function. `known` are all functions and labels of the file.
 
-    The bytes of the sections that it reads are collected in `data`.
+    The bytes of the sections that the function reads are collected in `data`.
     """
 
     elf: Elf
@@ -263,8 +263,8 @@ class Extraction:
         offset = symbol.value + relocation.addend + instruction.end - at
         place = self._place(instruction, symbol.section, offset, name, symbol)
         self._set(self.text, at, place - instruction.end)
+        # A definition in another file may replace an exported symbol when the files are loaded.
         if table and symbol.is_exported:
-            # A definition in another file may replace it.
             if symbol.section not in self.places:
                 raise ElfError(
                     f"loads the address of '{name}', which another file may define: make it static or hidden"
@@ -277,7 +277,7 @@ class Extraction:
             self.targets[instruction.offset] = len(self.pieces) - 1, offset - symbol.value
 
     def _symbol(self, table: ElfSection, relocation: ElfRelocation) -> tuple[Symbol, str]:
-        """Return a relocation's symbol and its name. Raises ElfError if it is undefined, weak or else replaceable."""
+        """Return a relocation's symbol and its name. Raises ElfError if the symbol is undefined or not plain."""
         symbol = self.elf.symbol(table, relocation.symbol)
         section = self.elf.section(symbol.section)
         own = name_at(self.elf.names(table), symbol.name) if symbol.name else ""
@@ -365,7 +365,7 @@ class Extraction:
         return min(alignment, PAGE)
 
     def _relocate_data(self, section: ElfSection, own: bool) -> None:
-        """Write the jump table entries of a section, which are distances, and mark all relocated bytes as unknown.
+        """Write a section's jump table entries, which are distances, and mark all its relocated bytes as unknown.
 
         With `own`, the function's section, nothing is written.
         """
@@ -382,7 +382,7 @@ class Extraction:
             self.unknown.add(low, high)
 
     def _enter(self, symbol: Symbol, addend: int, kind: str, at: int) -> None:
-        """Write at image offset `at` the distance to a symbol in the function's section; ElfError if absolute."""
+        """Write at image offset `at` the distance to a symbol, if in the function's section; ElfError if absolute."""
         if kind not in _RELATIVE:
             raise ElfError(
                 f"has a table of absolute addresses (R_X86_64_{kind}): compile it with -fPIC, which makes them relative"
@@ -406,7 +406,7 @@ class Extraction:
             self.unknown.add(at, at + 4)
 
     def _check_branches(self) -> None:
-        """Raise ElfError for a call, a far jump, or a branch that leaves the function."""
+        """Raise ElfError for any call, any far jump, and a direct branch that leaves the function."""
         for instruction in decode(bytes(self.text)):
             target, memory = instruction.target, instruction.memory
             far = instruction.flow == "indirect" and memory is not None and memory.bits != 64

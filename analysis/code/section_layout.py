@@ -47,7 +47,7 @@ class SectionLayout:
     """The pieces of an image, of which the first is the code.
 
     `unknown` are the bytes that a linker or loader sets, as pairs of start and exclusive end in the image. `targets`
-    maps rip-relative operands to pieces: offset of the instruction, index of the piece, offset from the piece's base.
+    map rip-relative operands to pieces: offset of the instruction, index of the piece, offset from the piece's base.
     An instruction that is not listed points to a piece with the code's base. `entries` are the 32-bit jump table
     entries: offset in the image, and offset of the target from the code's start. `end` is a line on the assumed end of
     the function if the file does not give its size.

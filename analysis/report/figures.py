@@ -24,8 +24,8 @@ from setwise.codegen.targets import TARGETS
 
 Key = tuple[str, str, int]  # name, instruction set, lanes
 Bound = tuple[float | None, float]
-"""Lower bounds in cycles, latency and throughput, for a call or for a board of an array. Arrays have no latency."""
-TIMED = (  # by `setwise report --measure`, for each instruction set that the processor has
+"""Lower bounds in cycles, latency and throughput, for a call or for a board of an array; latency is None for arrays."""
+TIMED = (  # routines that `setwise report --measure` times, for each instruction set that the processor has
     *(f"{family}.attacks.{way}" for way in ("sout", "noEa", "east", "queen") for family in ("dumb7", "kogge-stone")),
     *("push.attacks.sout", "push.attacks.east", "subtraction.attacks.east"),
     *("sliders.union", "sliders.pair", "side.union.white", "sliders.union.batch"),
@@ -155,7 +155,7 @@ def shortest_of(compiler: Compiler, isa: str) -> dict[str, tuple[int, str]]:
 
 
 def measure(progress: Callable[[str], None], patience: float) -> Session:
-    """Time the kernels of TIMED on this processor; `patience` is in seconds for each process that times them.
+    """Time the kernels of TIMED that this processor can run; `patience` is in seconds for each timing process.
 
     Raises ValueError if `setwise cost` has no table for this processor.
     """

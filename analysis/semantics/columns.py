@@ -9,7 +9,7 @@ from setwise.analysis.semantics.domains import Bits, Domain
 
 
 class Columns(Domain):
-    """The domain of uint64 arrays, with an element for each case; a value that is the same in all may be an integer.
+    """The domain of uint64 arrays, an element for each case, for the operations of `Word`. An integer is equal in all.
 
     >>> Columns().shl(np.array([1, 3], np.uint64), 63, 64).tolist() == [1 << 63, 1 << 63]
     True

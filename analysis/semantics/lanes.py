@@ -14,7 +14,7 @@ from setwise.analysis.semantics.vector import WIDTHS, of_each_width, with_twins
 
 
 def _move(width: int, x: Execution) -> None:
-    """Move a whole register or memory operand; the element width matters only under a mask."""
+    """Move a whole register or memory operand; `width`, that of an element, matters only under a mask."""
     bits = x.width(0)
     x.put_elements(x.elements(1, width, bits, masked=True), width)
 
@@ -41,7 +41,7 @@ def _move_scalar(x: Execution) -> None:
 
 
 def _move_half(high: int, x: Execution) -> None:
-    """Execute movlps or movhps: move lane number `high` of a register from or to memory."""
+    """Execute movlps or movhps: move 64-bit lane number `high` (0 or 1) of a register from or to memory."""
     if x.file(0) == "memory":
         x.put(0, x.elements(1, 64)[high])
         return
@@ -83,7 +83,7 @@ def _duplicate_low(x: Execution) -> None:
 
 
 def _part(x: Execution, elements: Sequence[Bits], chunk: int, width: int) -> slice:
-    """Return the slice of the elements in that chunk of `chunk` bits whose number is the immediate."""
+    """Return the slice of chunk number `immediate % chunks`, of `chunk` bits, among elements of `width` bits."""
     each = chunk // width
     start = x.immediate() % (len(elements) // each) * each
     return slice(start, start + each)
@@ -130,7 +130,7 @@ def _blend_by_mask(width: int, x: Execution) -> None:
 
 
 def _blend_by_sign(width: int, x: Execution) -> None:
-    """Select by the sign bit of each element of the fourth operand, or of xmm0 in legacy SSE."""
+    """Select an element from the second source if its sign bit in operand 3 (legacy SSE: xmm0) is 1, else the first."""
     first = 1 if x.count > 3 else 0
     implicit = Reg("xmm0", 128, "vector", "zmm0")
     control = x.elements(3, width) if x.count > 3 else x.split(x.lanes(implicit)[:2], width)
@@ -163,7 +163,7 @@ def _mask_to_lanes(width: int, x: Execution) -> None:
 
 
 def _chunked() -> dict[str, Meaning]:
-    """Return broadcasts, extracts and inserts of 128 and 256 bits, with the element width of their masks."""
+    """Return semantics by mnemonic for broadcasts, extracts and inserts of 128 and 256 bits, by element width."""
     table: dict[str, Meaning] = {}
     for letter in "if":
         for name, chunk, width in (

@@ -30,7 +30,7 @@ def _opposite(condition: Condition, x: Execution) -> Bits:
     return x.domain.not_(condition(x), 1)
 
 
-# The suffix of a condition, the suffix of its opposite, and the condition.
+# The suffix in mnemonics of a condition, the suffix of its opposite, and the function that computes the condition.
 _CONDITIONS: Sequence[tuple[str, str, Condition]] = (
     ("o", "no", lambda x: x.flag("of")),
     ("b", "ae", lambda x: x.flag("cf")),

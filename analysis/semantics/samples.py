@@ -14,7 +14,7 @@ BYTES = PITCH // 8
 
 
 class Sampled:
-    """A value for each sample, in one integer, PITCH bits apart; the bits above each value's width are 0."""
+    """A value for each sample, the first lowest, in one integer, PITCH bits apart; bits above a value's width are 0."""
 
     __slots__ = ("bits",)
 
@@ -23,9 +23,9 @@ class Sampled:
 
 
 class Samples(Domain):
-    """The domain of `number` samples. A value that is the same in all may be an integer. `units` is a 1 in each.
+    """The domain of `number` samples. A value that is the same in all may be an integer. `units` has a 1 in each.
 
-    An operation on all samples costs little more than on one, because Python adds, shifts and masks long integers fast.
+    Most operations on all samples cost little more than on one, because Python adds and masks long integers fast.
 
     >>> domain = Samples(2)
     >>> domain.words(domain.shl(domain.of([1, 3]), 63, 64)) == [1 << 63, 1 << 63]
@@ -63,11 +63,11 @@ class Samples(Domain):
         return Sampled(int.from_bytes(whole * (self.number // each.number), "little"))
 
     def differing(self, value: Bits, other: Bits, width: int = 64) -> int:
-        """Return the integer with a 1 in the lowest bit of each sample in which two values differ."""
+        """Return an integer, samples PITCH bits apart, with a 1 in the lowest bit of each where two values differ."""
         return self.every(self.ne(value, other, width))
 
     def every(self, value: Bits) -> int:
-        """Return a value's samples in one integer, PITCH bits apart."""
+        """Return a value's samples in one integer, PITCH bits apart. A plain integer is repeated for each."""
         if not isinstance(value, int):
             bits: int = value.bits
             return bits

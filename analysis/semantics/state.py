@@ -92,8 +92,8 @@ class MachineState:
     targets: Mapping[int, Bits] = field(default_factory=dict)
 
 
-# These fault if their memory operand is not aligned to its size. So does every legacy SSE instruction with a 128-bit
-# memory operand, except those of the second set.
+# The first set's instructions fault if their memory operand is not aligned to its size. So does every legacy SSE
+# instruction with a 128-bit memory operand, except those of the second set.
 _ALIGNED = frozenset(
     {"vmovdqa", "vmovdqa32", "vmovdqa64", "vmovaps", "vmovapd", "vmovntdqa", "vmovntdq", "vmovntps", "vmovntpd"}
 )
@@ -125,7 +125,7 @@ class Execution:
     # ---- general and mask registers, immediates, memory
 
     def file(self, operand: int) -> str:
-        """Return the kind of an operand: general, vector, mask, memory or immediate."""
+        """Return the kind of an operand: the file of a register, such as general or mask, or memory or immediate."""
         found = self.instruction.operands[operand]
         return found.file if isinstance(found, Reg) else "memory" if isinstance(found, Mem) else "immediate"
 
@@ -144,7 +144,7 @@ class Execution:
         return found.value
 
     def get(self, operand: int, width: int | None = None) -> Bits:
-        """Return an operand that is no vector, or its lowest `width` bits. An immediate is as wide as operand 0."""
+        """Return a non-vector operand, or its lowest `width` bits; an immediate's default is operand 0's width."""
         found = self.instruction.operands[operand]
         if isinstance(found, Imm):
             return found.value & ((1 << (width or self.width())) - 1)
@@ -162,7 +162,7 @@ class Execution:
             self.write(found, value)
 
     def read(self, register: Reg, width: int | None = None) -> Bits:
-        """Return a general or mask register, or its lowest bits."""
+        """Return a general or mask register, or its lowest `width` bits."""
         if register.file not in ("general", "mask"):
             raise self.unknown(f"the register {register.name} is not followed")
         return self.domain.extract(self.register(register.full), register.low, width or register.bits, 64)
@@ -238,7 +238,7 @@ class Execution:
     # ---- flags
 
     def flag(self, name: str) -> Bits:
-        """Return a flag as one bit; an undefined flag keeps an arbitrary bit."""
+        """Return a flag as one bit; an undefined flag gets an arbitrary bit, which it keeps."""
         found = self.state.flags.get(name)
         if found is None:
             bit = self.domain.undefined(0, 1)
@@ -266,9 +266,9 @@ class Execution:
         return self.split(self.lanes(found)[: max(1, bits // 64)], width)[: bits // width]
 
     def sources(self, width: int, number: int, masked: bool = False) -> list[list[Bits]]:
-        """Return the elements of each of the last `number` operands before a final immediate, as in `elements`."""
+        """Return, as `elements` does, those of each of the last `number` operands, a final immediate not counted."""
         end = self.count - (self.file(self.count - 1) == "immediate")
-        bits = self.width(end - number if number > 1 else 0)  # a single source is as wide as the result
+        bits = self.width(end - number if number > 1 else 0)  # a single source has the result's width
         return [self.elements(place, width, bits, masked) for place in range(end - number, end)]
 
     def lanes(self, register: Reg) -> tuple[Bits, ...]:
@@ -285,9 +285,9 @@ class Execution:
         return [self.domain.extract(self.register(mask.full), place, 1, 64) for place in range(number)]
 
     def put_elements(self, elements: Sequence[Bits], width: int, masked: bool = True) -> None:
-        """Write elements under the mask to the first operand, memory or a vector register; if not `masked`, without it.
+        """Write elements to the first operand, memory or a vector register, under the write mask if there is one.
 
-        Legacy SSE keeps the register's bits above those written; VEX and EVEX clear them.
+        If not `masked`, a register is written without it. Legacy SSE keeps its bits above; VEX, EVEX clear them.
         """
         found = self.instruction.operands[0]
         if isinstance(found, Mem):
@@ -314,7 +314,7 @@ class Execution:
         return [self.domain.extract(lane, low, width, 64) for lane in lanes for low in range(0, 64, width)]
 
     def join(self, elements: Sequence[Bits], width: int) -> list[Bits]:
-        """Return the 64-bit lanes that elements of `width` bits make, lowest first."""
+        """Return the 64-bit lanes that elements of `width` bits make, lowest first; the last lane may be incomplete."""
         each = 64 // width
         lanes = []
         for start in range(0, len(elements), each):

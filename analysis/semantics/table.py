@@ -16,7 +16,7 @@ TABLE: Mapping[str, Meaning] = {
     **permute.TABLE,
 }
 
-# 16-bit forms of stack and jump instructions behave differently on some processors.
+# Not followed: 16-bit forms of stack and jump instructions, which behave differently on some processors.
 _ODD = re.compile(r"(push|pop|call|jmp).*16.*|(push|retn|leave)w.*")
 FOLLOWED = frozenset(name for name, mnemonic in encodings().items() if mnemonic in TABLE and not _ODD.fullmatch(name))
 """The names of the encodings that have semantics, as in `encodings`."""

@@ -76,7 +76,7 @@ def _multiply_halves(d: Domain, a: Bits, b: Bits, width: int) -> Bits:
 
 
 def _shift(operation: BinaryOperation, width: int, x: Execution) -> None:
-    """Shift by an immediate, or all elements by the lowest 64 bits of a register or of memory."""
+    """Shift all elements by one count: an immediate, or the lowest 64 bits of a vector register or of memory."""
     d, last = x.domain, x.count - 1
     values = x.elements(max(0, last - 1), width, x.width(), masked=True)
     count = x.immediate() if x.file(last) == "immediate" else x.elements(last, 64, 128)[0]
@@ -120,7 +120,7 @@ def _affine(x: Execution) -> None:
     for place, byte in enumerate(x.sources(8, 2)[0]):
         matrix, result = matrices[place // 8], []
         for row in range(8):
-            # Row 0 of the result is the product with the matrix's highest byte.
+            # Bit 0 of a result byte is the product with the matrix's highest byte.
             product = _product(x, x.domain.extract(matrix, 8 * (7 - row), 8, 64), byte)
             result.append(x.domain.xor(product, x.immediate() >> row & 1, 1))
         products.append(concat_bits(x, result))
@@ -173,7 +173,7 @@ def _are_apart(d: Domain, a: Bits, b: Bits, width: int) -> Bits:
 
 
 def _set_test_flags(x: Execution, zeros: Bits, carries: Bits, width: int) -> None:
-    """Set ZF if `zeros` is 0 and CF if `carries` is 0, and clear the other flags."""
+    """Set ZF to whether `zeros` is 0 and CF to whether `carries` is 0, both of `width` bits; clear the other flags."""
     clear = dict.fromkeys(("of", "sf", "pf", "af"), zero)
     x.set_flags({**clear, "zf": lambda: is_zero(x, zeros, width), "cf": lambda: is_zero(x, carries, width)})
 
@@ -217,12 +217,12 @@ def _greater(d: Domain, a: Bits, b: Bits, width: int) -> Bits:
 
 
 def with_twins(meanings: Mapping[str, Meaning]) -> dict[str, Meaning]:
-    """Return semantics by mnemonic, with the VEX and EVEX versions of legacy SSE instructions added."""
+    """Return semantics by mnemonic, with VEX and EVEX versions (v...) added for names that do not begin with v or k."""
     return {**meanings, **{"v" + name: meaning for name, meaning in meanings.items() if name[0] not in "vk"}}
 
 
 def of_each_width(*rows: tuple[str, str, WidthMeaning]) -> dict[str, Meaning]:
-    """Return semantics by mnemonic from rows: names, suffixes for each name, and the semantics for an element width."""
+    """Return semantics by mnemonic from rows of names, suffixes for each name, and semantics for an element width."""
     return {
         name + ending: partial(meaning, WIDTHS[ending])
         for names, endings, meaning in rows
