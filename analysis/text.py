@@ -35,7 +35,7 @@ def table(rows: Iterable[Sequence[Any]], head: Sequence[str] = (), width: int | 
 
     >>> print(table([("bmi2", 15, "a reason of many words"), ("x86-64", 1.5, "")], ("isa", "cycles", "why"), 31))
     isa       cycles  why
-    ------  --------  -------------
+    ------  --------  -----------
     bmi2          15  a reason of
                       many words
     x86-64       1.5

@@ -304,15 +304,15 @@ class Position:
 
         `orthogonal` selects rooks and queens, `diagonal` selects bishops and queens.
 
-        >>> print(draw(parse_fen(KIWIPETE).sliders("w", orthogonal=True, diagonal=False)))
+        >>> print(draw(parse_fen(STARTPOS).sliders("w", orthogonal=True, diagonal=False)))
         . . . . . . . .
         . . . . . . . .
         . . . . . . . .
         . . . . . . . .
         . . . . . . . .
-        . . . . . 1 . .
         . . . . . . . .
-        1 . . . . . . 1
+        . . . . . . . .
+        1 . . 1 . . . 1
         """
         letters = "Q" * (orthogonal or diagonal) + "R" * orthogonal + "B" * diagonal
         return sum(self.pieces(side, letter) for letter in letters)
