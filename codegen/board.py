@@ -16,8 +16,7 @@ RANK_1, RANK_2, RANK_3, RANK_4, RANK_5, RANK_6, RANK_7, RANK_8 = (0xFF << 8 * ra
 NOT_A = ALL ^ FILE_A
 NOT_H = ALL ^ FILE_H
 INNER_FILES = 0x7E7E_7E7E_7E7E_7E7E
-"""Files B to G. They suffice as the horizontal propagator of an attack getter: a blocker on an edge file hides no
-square."""
+"""Files B to G: enough as the horizontal propagator of an attack getter. A blocker on an edge file hides nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +219,7 @@ def parse_number(text: str) -> int | None:
         return _within_64_bits(int(stripped, 16), stripped)
     if re.fullmatch(r"[0-9](_?[0-9])*", stripped):
         digits = stripped.replace("_", "").lstrip("0") or "0"
-        # Python refuses to convert very long decimals, with a message that does not fit here.
+        # int() refuses very long decimals with a message of its own, which does not fit here.
         return _within_64_bits(int(digits) if len(digits) <= 20 else ALL + 1, stripped)
     return None
 
@@ -304,7 +303,7 @@ class Position:
 
         `orthogonal` selects rooks and queens, `diagonal` selects bishops and queens.
 
-        >>> print(draw(parse_fen(STARTPOS).sliders("w", orthogonal=True, diagonal=False)))
+        >>> print(draw(parse_fen("8/8/8/8/8/5Q2/4B3/R6R w").sliders("w", orthogonal=True, diagonal=False)))
         . . . . . . . .
         . . . . . . . .
         . . . . . . . .
@@ -352,8 +351,8 @@ def parse_fen(text: str) -> Position:
     if fields[1] not in ("w", "b"):
         raise ValueError(f"FEN with side to move {_quoted(fields[1])}: write w or b")
     side: Side = "w" if fields[1] == "w" else "b"
-    # Chess960 may name a castling rook by its file.
     castling, en_passant, *clocks = fields[2:] + ["-"] * (4 - len(fields))
+    # Chess960 may name a castling rook by its file, a to h.
     if castling != "-" and (not re.fullmatch("[KQkqA-Ha-h]{1,4}", castling) or len(set(castling)) != len(castling)):
         raise ValueError(f"FEN with castling rights {_quoted(castling)}: write - or letters of KQkq")
     if not re.fullmatch("-|[a-h]6" if side == "w" else "-|[a-h]3", en_passant):

@@ -78,7 +78,7 @@ _COMPUTED = {
     "bytewise-add": ("sums", "the sums of the eight bytes of x and those of y, each modulo 256"),
     "bytewise-sub": ("differences", "the differences of the eight bytes of x and those of y, each modulo 256"),
 }
-"""For each specification the name of its result, and a summary. The braces take the direction or the piece."""
+"""By name of a specification: the name of its result, and a summary. Its braces take the direction or the piece."""
 
 _TOWARDS = {
     "noEa": "to the north-east",
@@ -130,7 +130,7 @@ def _directed(
     requires: tuple[str, ...] = (),
     isas: tuple[str, ...] = ALL_SETS,
 ) -> Iterator[Routine]:
-    """Yield the routines of one form, one for each of the `sets` of directions, by name. `fills` are equivalent."""
+    """Yield the routines of one form, one for each name in `sets`, along its directions. `fills` are equivalent."""
     for name, directions in sets.items():
         descriptions = tuple(along(fill, directions) for fill in fills)
         contract = _contract(specification, name, parameters, requires)
@@ -308,7 +308,7 @@ _WHOLE: tuple[tuple[str, tuple[Parameter, ...], tuple[str, ...], Callable[..., t
 
 
 def _sliders() -> Iterator[Routine]:
-    """Yield the routines of whole sides: each of _WHOLE for occupied and for empty squares, then those of `_counts`.
+    """Yield the routines of sliders: each of _WHOLE given occupied squares and given empty ones, then all of `_counts`.
 
     Queens must be among the rooks and among the bishops, except in `pieces`, which has a parameter for them.
     """
@@ -327,7 +327,7 @@ def _sliders() -> Iterator[Routine]:
 def _by_forms(
     described: Description, whole: Callable[..., tuple[Value, ...]], forms: Sequence[sliders.Form], *given: object
 ) -> tuple[tuple[Description, ...], tuple[tuple[str, Description], ...]]:
-    """Return descriptions `described(whole, form, *given)`: one for each form, and a named one for each of BESIDE."""
+    """Return descriptions `described(whole, form, *given)`: those for `forms`, and those for BESIDE with names."""
 
     def by(form: sliders.Form) -> Description:
         return partial(described, whole, form, *given)
@@ -412,7 +412,7 @@ _OF_SIDES: tuple[
 
 
 def _sides() -> Iterator[Routine]:
-    """Yield the routines for all attacks of a side: one for each color if it has pawns.
+    """Yield the routines for all attacks of a side: one of each form, or one for each color if the form has pawns.
 
     Without a parameter for queens, the queens must be among the rooks and among the bishops.
     """
@@ -513,7 +513,7 @@ def _beginning_with(name: str) -> list[str]:
 
 
 def chosen(names: Iterable[str]) -> list[Routine]:
-    """Return the routines with these names, families and patterns, each once; the whole catalogue if there is none."""
+    """Return the routines of these names, families and patterns, each once, or for no names the whole catalogue."""
     routines: dict[str, Routine] = {}
     for name in dict.fromkeys(names):
         if is_own(name):

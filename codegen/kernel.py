@@ -47,7 +47,7 @@ class Kernel(Plan):
 
 
 def plan(routine: Routine, target: Target, abi: str, lanes: int | None) -> Plan:
-    """Return the plan. `lanes` None is the default. Raise ValueError, in one line, for an impossible combination."""
+    """Return the plan; `lanes` None is the default. Raise ValueError for an unknown `abi` or a bad combination."""
     convention = convention_named(abi)
     if target.name not in routine.isas:
         raise Refused(f"{routine.name} is not available for {target.name}: use one of {', '.join(routine.isas)}")
@@ -79,7 +79,7 @@ _OF_WIKI = (["board", "empty"], ["board", "occupied"])
 def _layout(routine: Routine, target: Target, lanes: int | None) -> Layout:
     """Return the layout: lanes hold boards if the routine is `batched`, otherwise directions.
 
-    Raise ValueError for a number of lanes that `widths` does not return.
+    Raise ValueError for a number of lanes that `widths` does not return. None is its first, the default.
     """
     if target.widths == (1,):
         if lanes not in (None, 1):

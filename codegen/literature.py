@@ -16,7 +16,7 @@ EIGHT = ("sout", "nort", "east", "noEa", "soEa", "west", "soWe", "noWe")
 
 @dataclass(frozen=True)
 class Page:
-    """A wiki page or post: names that may follow an @, title, citation in a routine's source, and square numbers."""
+    """A wiki page or post: names that may follow an @, title, citation in a routine's source, numbering of squares."""
 
     names: tuple[str, ...]
     title: str
@@ -169,13 +169,13 @@ def printed_names() -> list[str]:
 
 
 def names() -> list[str]:
-    """Return a name for each routine of each printed name: the printed one, if ambiguous with an @ and its place."""
+    """Return a name for each routine of each printed name: the printed one, with an @ and a place if ambiguous."""
     printed = printed_names()
     return [name for each in printed for name, *_ in _names([f for f in FUNCTIONS if f.name == each])]
 
 
 def _names(functions: Sequence[PageFunction]) -> Iterator[tuple[str, Page, str]]:
-    """Yield for each routine of functions with one printed name: an unambiguous name, a page, the routine's name."""
+    """Yield an unambiguous name, a page and the routine's name for each routine of functions that share one name."""
     places: dict[str, list[PageSection]] = {}
     for function in functions:
         places.setdefault(function.routine, []).append(function.place)

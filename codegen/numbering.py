@@ -89,7 +89,7 @@ BIG_ENDIAN_FILES = Numbering("h1", 7, -1)
 def named_number(kind: str, name: str, numbering: Numbering) -> int:
     """Return the number that a name denotes in a parameter of kind square, dir8 or direction9.
 
-    Raise ValueError for an unknown name.
+    `none` is 0, as a direction9 only. Raise ValueError for an unknown name.
 
     >>> named_number("direction9", "west", LITTLE_ENDIAN)
     5
@@ -102,7 +102,7 @@ def named_number(kind: str, name: str, numbering: Numbering) -> int:
 
 
 def direction_name(kind: str, number: int) -> str:
-    """Return the name of a direction number, or `none` if the number has no direction.
+    """Return the name of a number of kind dir8 or direction9, or `none` if the number has no direction.
 
     >>> direction_name("dir8", 7), direction_name("direction9", 9)
     ('nort', 'none')

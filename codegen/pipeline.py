@@ -9,10 +9,10 @@
     balance_pass              tree height reduction: optional
 
     select_pass               every operation becomes one that the target has an instruction for, or is refused
-    chain_runs_pass           strength reduction of shifts through chains, for runs alone: optional
-    chain_shifts_pass         the same for all shifts: optional
+    chain_runs_pass           compute left shifts of a board from its shorter ones, for runs alone: optional
+    chain_shifts_pass         the same for runs and other shifts: optional
     share_opposite_fill_pass  a fill begins with the opposite one: optional, alone or before a chain pass
-    estimate                  the length of the code: the forms with the shortest estimates go on
+    estimate                  estimate the length of the code: only forms with the shortest estimates go on
     join_pass                 one graph of those that were lowered apart and run in turn
 
     stack_arguments_pass      read parameters from the stack where the convention passes them there
@@ -84,11 +84,11 @@ CODE: tuple[Pass, ...] = (spill_pass, allocate_pass, peephole_pass, prologue_epi
 MOST_FORMS = 5
 """The maximum number of forms that become code; a sixth makes no kernel of the catalogue shorter."""
 
-CACHED = 64  # kernels of a routine are made together, and an extension needs the forms of the set it extends
+CACHED = 64  # kernels of a routine are made together, and a target needs the forms of the one that it extends
 
 
 def size(kernel: Kernel) -> tuple[int, int, int]:
-    """Return a key, least for the best kernel: few instructions, then many moves (the cheapest), then low depth."""
+    """Return a key, least for the best kernel: fewest instructions, then most register moves, then least depth."""
     copies = ("mov", kernel.target.move)
     moves = sum(i.mnemonic in copies and isinstance(i.operands[1], Register) for i in kernel.code.instructions)
     return len(kernel.code.instructions), -moves, kernel.selected.depth
@@ -125,7 +125,7 @@ def refine(refinement: tuple[Pass, tuple[Pass, ...]], state: State, limit: float
 
 @lru_cache(CACHED)
 def _shortest(routine: Routine, target: Target, layout: Layout) -> tuple[State, ...]:
-    """Return the at most MOST_FORMS selected forms with the shortest estimates, their stages joined."""
+    """Return at most MOST_FORMS selected forms, stages joined: those with the shortest estimates, near the best one."""
     forms = selected_forms(routine, target, layout)
     estimates = sorted((*estimate(form), at) for at, form in enumerate(forms))
     most = estimates[0][0] + 1 + estimates[0][0] // 64
@@ -134,14 +134,14 @@ def _shortest(routine: Routine, target: Target, layout: Layout) -> tuple[State, 
 
 @lru_cache(CACHED)
 def selected_forms(routine: Routine, target: Target, layout: Layout) -> tuple[State, ...]:
-    """Return all distinct forms in the operations of the target, with and without each group of ALTERNATIVES."""
+    """Return all distinct forms selected for the target, without further passes and after each of ALTERNATIVES."""
     selected = [select_pass(replace(form, target=target)) for form in _every_form(routine, target, layout)]
     others = (run_passes(passes, state) for passes in ALTERNATIVES for state in selected)
     return tuple(_distinct(chain(selected, others)))
 
 
 def _every_form(routine: Routine, target: Target, layout: Layout) -> list[State]:
-    """Return all distinct forms before selection. Masks of ranks are only for targets that try rotates."""
+    """Return all distinct forms before selection. Only for targets that try rotates, masks also clear wrapped ranks."""
     masked = [_forms(routine, layout, ranks) for ranks in ((False, True) if target.tries_rotates else (False,))]
     return _distinct(
         sorted(chain(*masked), key=lambda state: (routine.descriptions.index(state.describe), state.masks))
@@ -166,7 +166,7 @@ def _traced(routine: Routine, layout: Layout) -> tuple[State, ...]:
 
 
 def _distinct(states: Iterable[State]) -> list[State]:
-    """Return the states, in order, of those with equal graphs only the first."""
+    """Return the states in order, but only the first of those with equal graphs."""
     by_shape: dict[Any, State] = {}
     for state in states:
         by_shape.setdefault(state.shape, state)

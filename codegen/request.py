@@ -13,7 +13,7 @@ from setwise.codegen.targets import target_named
 from setwise.codegen.variants import enumerate_variants, variant_named
 
 KernelKey = tuple[str, str, int, str]
-"""Routine, instruction set, lanes, calling convention."""
+"""Names of routine and instruction set, actual number of lanes, name of the calling convention."""
 
 
 @dataclass(frozen=True)
@@ -35,9 +35,9 @@ class Request:
 
     @classmethod
     def of(cls, kernel: Kernel, lanes: int | None = None) -> Request:
-        """Return the request for a compiled kernel, which it then holds; `lanes` is the requested number."""
+        """Return the request that holds this compiled kernel; `lanes` is the requested number, None for the default."""
         request = cls(kernel.routine, kernel.target.name, kernel.convention.name, lanes, kernel.variant)
-        vars(request)["kernel"] = kernel  # where cached_property keeps it
+        vars(request)["kernel"] = kernel  # cached_property keeps its value there
         return request
 
     def __post_init__(self) -> None:
@@ -55,7 +55,7 @@ class Request:
 
     @property
     def key(self) -> KernelKey:
-        """Routine, instruction set, lanes, calling convention."""
+        """Names of routine and instruction set, actual number of lanes, name of the calling convention."""
         return self.routine.name, self.isa, self.plan.layout.lanes, self.abi
 
     @property

@@ -133,7 +133,7 @@ TABLES: tuple[LiteratureTable, ...] = (
 def table(name: str) -> LiteratureTable:
     """Return the table with this name, or computed by a function with this name, in any case.
 
-    Raise ValueError with the nearest names if there is none.
+    Raise ValueError for another name, with the nearest ones if any are near.
     """
     known = {each.lower(): table for table in TABLES for each in (table.name, table.maker) if each}
     if name.lower() in known:

@@ -11,7 +11,7 @@ from setwise.codegen.machine.code import Assembled, Code
 
 __all__ = ["NotEncodable", "assemble", "available"]
 
-_PACKAGES = {"peachpy": ("peachpy", "six"), "iced": ("iced_x86",)}  # for each assembler the packages that it imports
+_PACKAGES = {"peachpy": ("peachpy", "six"), "iced": ("iced_x86",)}  # the packages that each assembler imports
 
 
 @cache

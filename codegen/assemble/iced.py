@@ -9,7 +9,7 @@ from iced_x86 import EncodingKind, MemorySizeInfo, Mnemonic, OpCodeInfo, OpCodeO
 from setwise.codegen.assemble.labels import NotEncodable
 from setwise.codegen.machine.code import Instruction, Label, Memory, Operand, Register
 
-# The width of an immediate's field, the width to which it is sign-extended, and iced's name for it.
+# By iced's kind of operand in an opcode: bits of the immediate field, bits after sign extension, OpKind to encode it.
 _IMMEDIATES = {
     "IMM8": (8, 8, OpKind.IMMEDIATE8),
     "IMM8SEX32": (8, 32, OpKind.IMMEDIATE8TO32),
@@ -69,7 +69,7 @@ def _fits(form: OpCodeInfo, kind: str, operand: Operand) -> bool:
 
 
 def _immediate(kind: str, value: int) -> int | None:
-    """Return the value as iced takes it for this kind, or None if it does not fit in the field of the immediate."""
+    """Return the value as iced takes it for this kind of operand, or None if it does not fit in the field."""
     field, width, _ = _IMMEDIATES[kind]
     if not -(1 << width - 1) <= value < 1 << width:
         return None
@@ -169,5 +169,5 @@ def _set_memory(encoded: iced_x86.Instruction, memory: Memory) -> None:
         encoded.memory_index = _register(memory.index)
         encoded.memory_index_scale = memory.scale
     encoded.memory_displacement = memory.displacement & (1 << 64) - 1
-    # 1 lets iced choose the shortest field, scaled for EVEX. Without a base the field always has 4 bytes.
+    # A size of 1 lets iced choose the shortest field, scaled for EVEX. Without a base the field always has 4 bytes.
     encoded.memory_displ_size = 4 if memory.base is None else int(memory.displacement != 0)

@@ -38,7 +38,7 @@ def assemble(code: Code, encode: Encode) -> Assembled:
 def _place_code(
     code: Code, encode: Encode, symbols: Mapping[str, int]
 ) -> tuple[list[bytes], list[int], dict[str, int]]:
-    """Return the bytes of each item, the offset of each item and of the end, and the offset of each label.
+    """Return the bytes of each item, the offsets of all items and of the end, and the offset of each label by name.
 
     Every branch starts short and grows if its target is too far. Instructions never shrink, so a branch that has grown
     stays too far for the short form, and the iteration ends with the smallest sizes.
@@ -72,7 +72,7 @@ def _labels(code: Code, starts: Iterable[int], symbols: Mapping[str, int]) -> di
 
 
 def _target(instruction: Instruction) -> Label | None:
-    """Return the label of a branch, the symbol of a rip-relative operand as a label, or None."""
+    """Return a branch's label, a rip-relative operand's symbol as a label, or None. Raise NotEncodable."""
     for operand in instruction.operands:
         if isinstance(operand, Label):
             return operand

@@ -48,7 +48,7 @@ def on_arrays(routine: Routine, *ways: tuple[str, Description]) -> Routine:
 
 
 def in_lanes(describe: Description, results: int, layout: Layout, *parameters: Value) -> tuple[Value, ...]:
-    """Run the description on `layout.lanes` boards at once, as often as possible; never with one lane.
+    """Run the description on `layout.lanes` boards an iteration, while as many remain; not at all with one lane.
 
     Parameters are the addresses of the inputs and of the `results` results, and n. Return the index of the last board
     that remains, -1 if none does.

@@ -20,8 +20,8 @@ def walls(left: CompassRay, right: CompassRay, occupied: Value) -> Value:
 def axis(left: CompassRay, right: CompassRay, gen: Value, wall: Value) -> tuple[Value, Value]:
     """Return the attacks along the left and the right ray of an axis. `wall` is the result of `walls`.
 
-    The runs of blockers of the right ray are those of the left ray, shifted. Steps are 1, 2 and 3 squares. The edge
-    files are walls, so only the last step needs a mask.
+    The runs of blockers of the right ray are those of the left ray, shifted. Steps are 1, 2 and 3 squares, then 1. The
+    edge files are walls, so only the last step needs a mask.
     """
     two = wall | left.shift(wall, 1)
     three = two | left.shift(wall, 2)

@@ -1,4 +1,4 @@
-"""Dumb7fill: flood one step per cycle, for as many cycles as a ray has squares.
+"""Dumb7fill: flood one step per cycle, in six or seven cycles or until the flood stops growing.
 
 Source: Dumb7Fill, chessprogramming wiki (Gerd Isenberg, 2016).
 """

@@ -43,7 +43,7 @@ def bishop_corners(square: Value, repeats: Value, free: Value) -> Value:
     """Return the attacks of a bishop, by as many explosions as `repeats` says, a number from the caller's array.
 
     3 to 6 mean that many explosions. 7, 8 and 9 mean 0, 1 and 2: enough if a pawn is on the first, second or third
-    square of a ray. The page names these three but gives no code for them. Other numbers give no explosion.
+    square of a ray. The page names these three but gives no code for them. 0, 1 and 2 give no explosion; 9 is the last.
     """
     # The bodies are cases 6, 5, 4, 3, 9, 8 and 7.
     case = table([6, 6, 6, 3, 2, 1, 0, 6, 5, 4], repeats, size=1)
@@ -95,7 +95,7 @@ def rook_corners(square: Value, repeats: Value, free: Value, keep: Keep = one_by
 
     3 to 8 are the numbers of the page's table. 9, 10 and 11 mean 0, 1 and 2 explosions: enough if a pawn is on the
     first, second or third square of the file, and on the eighth rank for part of the rank. The page names these three
-    but gives no code for them. Other numbers give no explosion. The first explosion is by `square`, as in `rook`.
+    but gives no code for them. 0, 1 and 2 give no explosion. The first explosion depends on `square`, as in `rook`.
     """
     # After the first explosion, numbers 6 to 8 give five more, down to none for 10. Other numbers give none at all.
     rounds = table([6, 6, 6, 3, 2, 1, 0, 0, 0, 6, 5, 4], repeats, size=1)
@@ -188,7 +188,7 @@ def direction(
 ) -> Value:
     """Return the attacks of a queen in one direction only (`direction_attacks`).
 
-    Directions are numbered 4 3 2 / 5 0 1 / 6 7 8, with north on top. For 0 and other numbers there are no attacks.
+    Directions are numbered 4 3 2 / 5 0 1 / 6 7 8, with north on top, in either `numbering`. Others have no attacks.
     """
     free = ~(white | black)
     file, rank = square & 7, square >> 3
@@ -246,7 +246,7 @@ def rank_attacks() -> list[int]:
 
 
 def files_beyond(numbering: Numbering, *, right: bool) -> list[int]:
-    """Return for each file the board of all files to its right (`dirMaskRight`), or if not `right` to its left."""
+    """Return for each file number the board of all files east of it (`dirMaskRight`), or if not `right` west of it."""
     higher = right == (numbering.file_step > 0)
     beyond = [range(f + 1, 8) if higher else range(f) for f in range(8)]
     return [sum(0x0101_0101_0101_0101 << file for file in row) for row in beyond]

@@ -1,8 +1,8 @@
 """Attacks of knights, kings and pawns, and pushes of pawns.
 
-A jump is one shift and one mask, like a step, so eight of them fit in lanes as eight rays do. In a general register a
-knight's attacks are computed in halves: one or two files aside, then two ranks or one rank up and down. A king's are
-too: along the rank, then all three squares up and down. Source: setwise; the halves are in wide use.
+A jump is one shift and one mask, like a step, so eight of them fit in lanes as eight rays do. A second description of a
+knight's attacks computes them in halves: one or two files aside, then two ranks or one rank up and down. A king's too:
+along the rank, then all three squares up and down. Source: setwise; the halves are in wide use.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

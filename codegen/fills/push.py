@@ -11,7 +11,7 @@ from setwise.codegen.ir.values import CompassRay, Value, constant, make
 
 
 def pull(ray: CompassRay, gen: Value, pro: Value) -> Value:
-    """Return the attacks with the mask on the square that is reached."""
+    """Return the attacks with the mask on the square that is reached; `pro` holds the empty squares."""
     pro = ray.path(pro, attacks=True)
     gen |= pro & ray.step(gen)
     gen |= ray.run(pro, 2) & ray.step(gen, 2)

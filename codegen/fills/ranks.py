@@ -4,7 +4,7 @@ A step north or south then only changes the register, without shift or mask. A s
 Interleaving bytes transposes boards to ranks, and ranks to boards.
 
 Descriptions here are first stages of routines over arrays. Their parameters are the addresses of the arrays and of the
-result, and n. They store results for the last boards, and return the number of boards that remain.
+result, and n. They store results for full groups, from the last board down, and return the number of boards left.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -35,7 +35,7 @@ TO_RANKS, TO_BOARDS = 4, 3
 class West(NamedTuple):
     """Westward attacks within ranks, and westward steps.
 
-    `walls` adds the squares that stop a shift to the occupied squares. `leaving` keeps the bishops that can step west.
+    `walls` unites the occupied squares with those that stop a shift. `leaving` keeps the bishops that can step west.
     `attacks` maps rooks and walls to attacks. `step` moves one file west.
     """
 
@@ -46,12 +46,12 @@ class West(NamedTuple):
 
 
 def union(west: West, layout: Layout, *parameters: Value) -> tuple[Value, ...]:
-    """Describe the storing of all attacked squares, given arrays of rooks, bishops and occupied squares."""
+    """Describe a loop that stores all attacked squares, given arrays of rooks, bishops and occupied squares."""
     return _rank_by_rank(partial(_union, west), layout, *parameters)
 
 
 def union_of_empty(west: West, layout: Layout, *parameters: Value) -> tuple[Value, ...]:
-    """Describe the storing of all attacked squares, given arrays of rooks, bishops and empty squares."""
+    """Describe a loop that stores all attacked squares, given arrays of rooks, bishops and empty squares."""
 
     def of_empty(rooks: Registers, bishops: Registers, empty: Registers) -> Registers:
         return _union(west, rooks, bishops, tuple(~register for register in empty))

@@ -48,7 +48,7 @@ class Side:
         return self.board.layout
 
     def along(self, order: Sequence[Direction] = ROOKS_FIRST) -> list[Value]:
-        """Return for each ray in these directions the squares attacked along it by sliders, kings and pawns."""
+        """Return for each ray that `form` makes of the directions the attacks along it by sliders, kings and pawns."""
         rays = self.form(self.board, order, self.rooks, self.bishops)
         return [attacks | ray.step(self._riders(ray)) for ray, attacks in rays]
 
@@ -74,7 +74,7 @@ def described(
 ) -> tuple[Value, ...]:
     """Return the results of `whole`, one of the functions below, with the sliders' attacks by `form`.
 
-    Values are the boards of the pieces in `names`, then the occupied squares.
+    Values are the boards of the pieces in `names`, which are attributes of Side, then the occupied squares.
     """
     occupied = values[len(names)]
     pieces = dict(zip(names, values, strict=False))
@@ -91,7 +91,7 @@ def union(side: Side, order: Sequence[Direction] = ROOKS_FIRST) -> tuple[Value, 
 
 
 def pieces(side: Side) -> tuple[Value, ...]:
-    """Return the squares attacked by rooks, bishops, queens, knights, kings, pawns. Pairs may be lanes of one value."""
+    """Return attacks of rooks, bishops, queens, knights, kings, pawns: 1 and 2, 4 and 5 may be lanes of one value."""
     slid = sliders.pieces(side.form, side.board, side.rooks, side.bishops, side.queens)
     pawns = leapers.pawns(side.color)(side.pawns)
     if not side.layout.all_in_lanes:

@@ -1,4 +1,4 @@
-"""A whole side at once: rooks and bishops (queens are in both) in all directions, by the best form known.
+"""Attacks of all sliders: rooks and bishops (queens are in both) in all directions, by the best form known.
 
 Each routine has a description for each form below; the one that makes the shortest code for a target is taken.
 """
@@ -118,7 +118,7 @@ def turned_rooks(board: Board, order: Sequence[Direction], rooks: Value, bishops
 
 
 def gathering(left: CompassRay, right: CompassRay, gen: Value, pro: Value) -> tuple[Value, Value]:
-    """Return the attacks of an axis. Along ranks in a general register: addition to the east, pext to the west."""
+    """Return the attacks of an axis: on ranks in a general register by addition and pext, else by pull and push."""
     if left.directions == (EAST,):
         return push.east_by_addition(left, gen, pro), blockers.west_by_gathering(gen, ~pro)
     return push.pull(left, gen, pro), push.push_of_two(right, gen, pro)
@@ -131,7 +131,7 @@ IN_LANES: tuple[Form, ...] = (along_axes(walls), ALONE)
 """The forms that are shortest if rays use lanes: they profit from three-input logic, or share no runs."""
 
 FORMS: tuple[Form, ...] = (
-    by_axes(push.push),  # the same runs for both rays
+    by_axes(push.push),  # both rays of an axis use the same runs
     by_axes(push.push_of_two),
     by_axes(push.pull),
     *IN_LANES,
@@ -153,7 +153,7 @@ def described(
 ) -> tuple[Value, ...]:
     """Return the results of `whole`, one of the functions below, by `form`.
 
-    Values are as many boards of pieces as `pieces` says, then the occupied or the empty squares.
+    Values are `pieces` boards of pieces, then the occupied squares if `given_occupied`, otherwise the empty ones.
     """
     form = fitting(form, layout, FORMS[0])
     given = values[pieces]
@@ -228,7 +228,7 @@ def counts(form: Form, board: Board, rooks: Value, bishops: Value, targets: Valu
 
 
 def _two_sets(form: Form, board: Board, *sliders: Value) -> tuple[Value, Value]:
-    """Return the attacks of each of two sets as two lanes: along ranks and files, and along diagonals."""
+    """Return a value for each of two sets, with two lanes: attacks along ranks and files, and along diagonals."""
     return reduced_halves(_any_ray(form(board, ALTERNATING, *sliders)))
 
 
@@ -237,7 +237,7 @@ def _any_ray(rays: Attacks) -> Value:
 
 
 def rays(form: Form, board: Board, rooks: Value, bishops: Value) -> tuple[Value, ...]:
-    """Return the squares attacked along each of the eight rays, in the order of dir8, in one value or several."""
+    """Return the squares attacked along each of the eight rays, in the order of dir8, as lanes of the values."""
     layout = board.layout
     if not layout.all_in_lanes:
         by_ray = form(board, DIR8, rooks, bishops)

@@ -16,7 +16,8 @@ _ALIKE = 1 << 16
 def known_zero(value: Value, known: dict[Value, Lanes], *, loose: bool = False) -> Lanes:
     """Return for each lane a mask of the bits that are zero whatever the parameters are.
 
-    `known` caches the result for each value. If `loose`, a shift may later become a rotate, so it clears no bits.
+    `known` holds earlier results and receives new ones. If `loose`, a shift may later become a rotate, so it clears no
+    bits.
 
     >>> from setwise.codegen.ir.values import parameter
     >>> [hex(lane) for lane in known_zero(parameter(0) << 4 & 0xFF, {})]
@@ -90,7 +91,7 @@ def _zero_along(value: Value, zeros: Lanes) -> Lanes:
 
 
 def _asked_along(value: Value, wanted: Lanes) -> Lanes:
-    """Return the bits of the first argument of a step, run or path on which the bits `wanted` of it may depend."""
+    """Return the bits of the first argument of a step, run or path on which its bits `wanted` may depend."""
     ray, n = value.attr
     if ray is None:
         return (ALL,)

@@ -16,7 +16,7 @@ from setwise.codegen.ir.values import Condition, Region, Value, constant
 Body = Callable[..., tuple[Value | int, ...]]
 
 ROUNDS_DECIDED = 1 << 10
-"""The most iterations over constants that run at code generation. `while_` emits the rest as code, `repeat` all."""
+"""The most iterations over constants that run at code generation. Of more, `while_` emits the rest, `repeat` all."""
 
 
 SIGN = 1 << 63

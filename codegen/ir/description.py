@@ -14,7 +14,7 @@ Fill = Callable[..., Value]
 
 @dataclass(frozen=True)
 class Composition:
-    """A composition of descriptions, the stages: the result of each replaces the last parameter for the next one."""
+    """A composition of descriptions, the stages: the results of each replace the last parameter for the next one."""
 
     stages: tuple[Description, ...]
 

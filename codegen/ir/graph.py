@@ -39,7 +39,7 @@ class Graph:
 
     @property
     def users(self) -> dict[Value, list[Value]]:
-        """The users of each value. The operands of a region, and the values in it, are used by its results."""
+        """The users of each value. A region's operands, next values, writes and test are used by its results."""
         users: dict[Value, list[Value]] = {value: [] for value in self.order}
         for value in users:
             for below in dependencies(value):
@@ -61,7 +61,7 @@ class Graph:
 
     @cached_property
     def shape(self) -> tuple[Any, ...]:
-        """A key that is equal for graphs that produce the same code."""
+        """A key of the graph. Graphs with equal keys produce the same code."""
         number = {value: i for i, value in enumerate(self.order)}
         key: list[Any] = []
         for value in number:
@@ -83,7 +83,7 @@ def dependencies_of(region: Region) -> tuple[Value, ...]:
 
 
 def depth_of(value: Value, below: Iterable[Value], depths: Mapping[Value, int]) -> int:
-    """Return the depth in cycles, with transfers between files, of a value that needs those `below`, given `depths`."""
+    """Return the depth of a value in cycles, with transfers between files: it needs the values `below`, of `depths`."""
     deepest = 0
     for each in below:
         crosses = each.file != value.file and each.constant is None
@@ -141,9 +141,9 @@ def rewrite(
 ) -> Graph:
     """Return the graph with `rule` applied to every value, arguments first, and `region_rule` to every region.
 
-    `rule(new, old)` gets a value with its new arguments, and the value before; it returns the replacement, which takes
-    over the source line. `region_rule` gets a region with its new values. `operations` restricts `rule` to values of
-    these operations. Return the same graph if nothing changes.
+    `rule(new, old)` gets a value with its new arguments, and the value before; it returns the replacement, which
+    inherits a missing source line. `region_rule` gets a region with its new values. `operations` restricts `rule` to
+    values of these operations. Return the same graph if nothing changes.
     """
     if operations is not None and region_rule is None and not any(op in operations for op in graph.operations):
         return graph

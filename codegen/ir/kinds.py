@@ -9,7 +9,7 @@ from setwise.codegen.ir.values import Value
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A parameter kind in an annotation, with the exclusive upper bound of its numbers, or 0."""
+    """A parameter kind in an annotation, with the exclusive upper bound of its numbers, 0 for none."""
 
     kind: ParameterKind
     below: int = 0

@@ -47,7 +47,7 @@ class Layout:
         return self.directions_per_register == 2
 
     def rays(self, directions: Sequence[Direction]) -> tuple[CompassRay, ...]:
-        """Return rays that cover all directions. A ray that does not fill its register repeats some directions.
+        """Return rays that cover these directions. Of more than two lanes, those left over repeat directions.
 
         With two lanes the second direction is as seen on the flipped board.
 
@@ -76,7 +76,7 @@ class Layout:
         )
 
     def axes(self, directions: Sequence[Direction]) -> tuple[tuple[CompassRay, CompassRay], ...]:
-        """Return pairs of a ray and its opposite. The first rays cover these directions, which must be left ones."""
+        """Return pairs of a left ray and its opposite. The left rays cover these directions, which must shift left."""
         alone, beside = (directions, ()) if self.directions_per_register <= 2 else self._divided(directions)
         lefts = _one_ray_each(alone)
         if beside:
@@ -183,7 +183,7 @@ def _mirrored(here: Value, there: Value) -> Value:
 
 
 def by_width(boards: Iterable[Value]) -> Iterable[list[Value]]:
-    """Group boards by their number of lanes."""
+    """Return the boards in groups of equal numbers of lanes."""
     groups: dict[int, list[Value]] = {}
     for board in boards:
         groups.setdefault(board.lanes, []).append(board)
@@ -191,7 +191,7 @@ def by_width(boards: Iterable[Value]) -> Iterable[list[Value]]:
 
 
 def _lower_lanes_united(boards: Iterable[Value]) -> Iterator[Value]:
-    """Yield the boards, but those that are the lowest lane of a vector as one, united before they leave the vectors."""
+    """Yield the boards, but as one those that are lowest lanes of vectors: the vectors are united instead."""
     lower: list[Value] = []
     for board in boards:
         if board.op == "low-half" and board.lanes == 1:
@@ -219,7 +219,7 @@ def lanes(value: Value) -> tuple[Value, ...]:
 
 
 def reduced_halves(value: Value) -> tuple[Value, Value]:
-    """Return two values for the lower and the upper four of eight lanes: the union of its even lanes, of its odd."""
+    """Return a value for the lower four of eight lanes and one for the upper: the unions of even and of odd lanes."""
     low, high = halves(value | reshaped("exchange", value, 8))
     return reshaped("low-half", low, 2), reshaped("low-half", high, 2)
 

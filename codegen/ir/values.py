@@ -282,7 +282,7 @@ def in_register(value: Value) -> bool:
 
 
 def original(value: Value) -> Value:
-    """Return the value behind copies and other operations of one argument that need no instruction."""
+    """Return the value before all copies and other operations of one argument that need no instruction."""
     while value.operation.free and len(value.args) == 1:
         (value,) = value.args
     return value
@@ -352,7 +352,7 @@ RESHAPES: Mapping[str, Callable[[Lanes, int], Lanes]] = MappingProxyType(
         "unite": lambda numbers, _: (reduce(or_, numbers),),
     }
 )
-"""Operations that rearrange lanes: functions from a constant's lanes and the number of new lanes to these."""
+"""Operations that rearrange lanes: functions from a constant's lanes and the new number of lanes to the new lanes."""
 
 
 def _in_lanes(operand: Value | int, lanes: int) -> Value:
@@ -480,7 +480,7 @@ class CompassRay(Ray):
         return self.directions if len(self.directions) == lanes else self.directions * lanes
 
     def spread(self, board: Value) -> Value:
-        """Broadcast a one-lane board if the ray has several directions."""
+        """Return the board, broadcast if it has one lane and the ray has several directions."""
         lanes = len(self.directions)
         return reshaped("broadcast", board, lanes) if lanes > board.lanes == 1 else board
 

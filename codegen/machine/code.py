@@ -81,7 +81,7 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A position in the code: a definition in `Code.items`, a branch target as an operand."""
+    """A position in the code: defined where it is in `Code.items`, the target of a branch where it is an operand."""
 
     name: str
 
@@ -90,7 +90,7 @@ Operand = Register | Memory | int | Label
 
 
 class Line(NamedTuple):
-    """A source line of a description, and the columns of an expression on it, 0 and 0 if unknown."""
+    """A source line of a description, and the first and end column of an expression on it, 0 and 0 if unknown."""
 
     file: str
     number: int
@@ -99,7 +99,7 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """One machine instruction in Intel operand order. `mask` is its EVEX write mask; `zeroing` lets it clear lanes."""
+    """One machine instruction in Intel operand order. `mask` is its EVEX write mask; with `zeroing` it clears lanes."""
 
     mnemonic: str
     operands: tuple[Operand, ...] = ()
@@ -150,7 +150,7 @@ class Fixup:
     """A 4-byte signed field for a distance between the code and its data.
 
     In text: field = address(datum `label`) + addend - address(field).
-    In data: field = address(code label `label`) + addend - address(field).
+    In data: field = address(code label `label`) + addend - address(field). `offset` is that of the field, in bytes.
 
     This is the rule of R_X86_64_PC32, so an object file can hold it unchanged.
     """
@@ -164,7 +164,7 @@ class Fixup:
 class Assembled:
     """The bytes of a routine: text and data, with the fixups between them, whose fields hold zeros.
 
-    `labels` are the offsets of the code labels in the text, `symbols` those of the data by label in `data`.
+    `labels` maps each code label to its offset in `text`, `symbols` the label of each datum to its offset in `data`.
     """
 
     text: bytes

@@ -22,8 +22,7 @@ FEATURES: Mapping[str, frozenset[str]] = {
     "zen4": _ICE_LAKE,
     "zen5": _ICE_LAKE,
 }
-"""The features of each processor beyond the baseline, as far as kernels may require them. Names are those of
-codegen.run.cpu."""
+"""The features of each processor beyond the baseline that kernels may require, by the names of codegen.run.cpu."""
 
 _ASKED = frozenset[str]().union(*FEATURES.values())
 _CAME_WITH = {
@@ -49,7 +48,7 @@ def asked_for(features: Iterable[str]) -> frozenset[str]:
 
 
 def lacking(processor: str, features: frozenset[str]) -> tuple[str, ...]:
-    """Return those of the required features that a processor is known to lack, sorted. Others are left out.
+    """Return the required features that a processor lacks, sorted, without those that no processor of FEATURES has.
 
     >>> lacking("zen3", frozenset({"avx2", "avx512f", "fma"}))
     ('avx512f',)

@@ -2,8 +2,8 @@
 
 A parameter's annotation is its kind: Board, Occupied, Empty, Square, Dir8, or Number, which `Annotated` may bound. A
 function of a `Ray` defines eight routines, one per direction, further ones for the sets of directions, and one with a
-direction known at run time. A function of a `Layout` takes its rays from it; without one, vector lanes hold boards.
-Several results are a NamedTuple.
+direction known at run time. A function of a `Layout` takes its rays from it. In all other routines, except those for
+sets of directions, vector lanes hold boards. Several results are a NamedTuple.
 """
 
 import inspect
@@ -72,12 +72,12 @@ class Definition:
             raise self._error("a function of a Ray returns one board: write -> Board, or take a Layout")
         taken = [inspect.Parameter(p.name, inspect.Parameter.POSITIONAL_ONLY, annotation=int) for p in self.parameters]
         returned = int if len(self.results) == 1 else tuple[int, ...]
-        self.__signature__ = inspect.Signature(taken, return_annotation=returned)  # of a call with integers
+        self.__signature__ = inspect.Signature(taken, return_annotation=returned)  # for calls with integers
         made_in(function.__module__).append(self)
 
     @property
     def _shaped(self) -> int:
-        """The number of leading parameters that are a Ray or a Layout instead of a parameter of the routine."""
+        """The number of first parameters, 0 or 1, that are a Ray or a Layout and no parameter of the routine."""
         return int(self._of_ray or self._of_layout)
 
     def specification(self, given: F) -> F:
@@ -122,7 +122,7 @@ class Definition:
 
     @property
     def routines(self) -> tuple[Routine, ...]:
-        """All routines of this definition: one, or one for each direction, each set of them, and any direction."""
+        """The routines: one, or one for each direction, for each set of directions, and for a run-time direction."""
         if not self._routines:
             made = self._made(self._held_to)
             self._routines = tuple(routine for routine in made if routine.isas)
@@ -239,7 +239,7 @@ class Definition:
             return typing.get_type_hints(self.function, include_extras=True)
 
     def _known(self, isas: Sequence[str]) -> tuple[str, ...]:
-        """Return these instruction sets, oldest first. Raise DescriptionError if one is unknown or all are missing."""
+        """Return these instruction sets, oldest first. Raise DescriptionError if one is unknown, or for none."""
         unknown = [isa for isa in isas if isa not in ALL_SETS]
         if isinstance(isas, str) or unknown or not isas:
             raise self._error(f'isas={isas!r}: list some of {", ".join(ALL_SETS)}, such as isas=["avx2"]')

@@ -1,4 +1,4 @@
-"""Running a user's code: a file, a description, a specification, a requirement. All its errors become one line."""
+"""Running a user's code: a file, a description, a specification, a requirement. Each of its errors becomes one line."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -8,7 +8,7 @@ from traceback import walk_tb
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """An error from a user's code: its class and text in one line, and the line of the file, 0 if unknown."""
+    """An error from a user's code, its class name, its text as one line, and the line in the file, 0 if unknown."""
 
     error: BaseException
     kind: str

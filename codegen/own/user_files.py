@@ -37,7 +37,7 @@ def is_own(name: str) -> bool:
 
 
 def parted(name: str) -> tuple[str, str]:
-    """Split a name into its file or module and the routine in it; the routine may be empty.
+    """Split a name into its file or module and the routine in it, "" if the name has none.
 
     >>> parted("mine.py:knights"), parted("C:/mine.py"), parted("package.module:knights")
     (('mine.py', 'knights'), ('C:/mine.py', ''), ('package.module', 'knights'))
@@ -84,7 +84,7 @@ def _on_arrays(routine: Routine) -> Routine:
 
 
 def definitions_of(module: str) -> list[Definition]:
-    """Run a file or import a module, once, and return the definitions that it creates itself, in order of creation.
+    """Return the definitions that a file or module creates itself, in their order. A file is run once per content.
 
     Raise ValueError if two have the same name, or for a missing or failing file or module.
     """
@@ -105,7 +105,7 @@ def definitions_of(module: str) -> list[Definition]:
 def source_digest(module: str, *, loaded: bool = False) -> str:
     """Return the SHA-256, in hexadecimal, of a file or of a module's file, which is not run.
 
-    With `loaded` it is that of the content that was run, if the file has been. Raise ValueError if the file is missing.
+    With `loaded` it is that of the content that was run, if the file was run. Raise ValueError if the file is missing.
     """
     content = getattr(sys.modules.get(module), _LOADED, None) if loaded else None
     if content is None and not module.endswith(".py"):
@@ -138,7 +138,7 @@ def _file(file: str, path: Path, content: bytes) -> ModuleType:
     try:
         with _importing(str(path.parent)), running(file, partial(_refused, file), DescriptionError):
             exec(compile(content, file, "exec"), module.__dict__)  # the read content, even if the file has changed
-    except BaseException:  # as a failed import does
+    except BaseException:  # a failed import does so, too
         del sys.modules[file]
         raise
     return module
@@ -153,7 +153,7 @@ def _module(name: str) -> ModuleType:
 
 @contextmanager
 def _importing(folder: str) -> Iterator[None]:
-    """Within the block make modules in a folder importable, as for a script in it, and redirect stdout to stderr."""
+    """Make modules in a folder importable, as for a script in it, and redirect stdout to stderr, within the block."""
     sys.path.insert(0, folder)
     try:
         with redirect_stdout(sys.stderr):

@@ -21,7 +21,7 @@ from setwise.codegen.ir.values import Value
 from setwise.codegen.machine.code import Memory, Operand, Register, general
 
 ARGUMENT = "stack argument"
-"""The symbol of a memory operand for a stack argument, until the frame size is known."""
+"""The symbol of a memory operand for a stack argument, which rsp replaces once the frame size is known."""
 RSP = general("rsp")
 CL = Register("general", 1, 8)
 
@@ -44,7 +44,7 @@ class OperandForm:
 
 
 def word_of(text: str) -> OperandForm:
-    """Return the operand form of a word of `Row.operands`. Raise ValueError for an unknown word.
+    """Return the operand form of one word in `Row.operands`. Raise ValueError for an unknown word.
 
     >>> from setwise.codegen.ir.values import parameter
     >>> value = Value("entry", (parameter(0), parameter(1)), 4)

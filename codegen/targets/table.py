@@ -87,10 +87,9 @@ class Target:
     aligned_operands: bool = False
     """Whether a vector memory operand must be aligned to its size, except in the instruction that loads it."""
     hoist_constants: bool = False
-    """Whether a vector constant that is used more than once is loaded into a register once, instead of at each use."""
+    """Whether a vector constant with several uses is loaded into a register once, instead of read at each use."""
     extends: Target | None = None
-    """An older instruction set whose rows are all rows of this one. The additional rows implement operations that it
-    lacks."""
+    """An older instruction set, if any, whose rows this one has, too. All others are for operations that it lacks."""
 
     def __hash__(self) -> int:
         return hash(self.name)
