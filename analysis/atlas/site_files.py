@@ -1,4 +1,4 @@
-"""The atlas's files: scripts that give their data to the page. A page from disk may load scripts, but no other data."""
+"""Writer of the atlas's files, scripts that give data to the page: a page from disk may load scripts, but no data."""
 
 import json
 from collections.abc import Iterator, Sequence

@@ -143,7 +143,7 @@ def _specification(task: Task) -> str:
 
 
 def _digests(binary: Binary) -> Iterator[tuple[str, str]]:
-    """Yield titled lines: the size of the code, its digest as in exports, and if it has data the digest of both."""
+    """Yield titles and texts: the size of the code, its digest as in exports, and, with data, the digest of both."""
     data = f" and {len(binary.data)} of data" if binary.data else ""
     yield "bytes", f"{len(binary.text)} of code{data}"
     yield "SHA-256", f"{binary.sha256} of the code{', data distances zero' if data else ''}"

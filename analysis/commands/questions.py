@@ -1,4 +1,4 @@
-"""Solver queries of proofs as files in SMT-LIB 2, for other solvers."""
+"""Writer of the solver queries of proofs, as files in SMT-LIB 2 for other solvers."""
 
 import re
 import shlex
@@ -20,13 +20,13 @@ Asked = tuple[Sequence[str], Sequence[Question]]
 def check_new(directory: str) -> None:
     """Raise NotWritten if the path exists and is not an empty directory. For use before the proofs start."""
     path = Path(directory)
-    with suppress(OSError):  # `write` reports it
+    with suppress(OSError):  # `write` will report this error
         if path.exists() and not (path.is_dir() and next(path.iterdir(), None) is None):
             raise NotWritten(f"{directory} is not an empty directory: give a new one")
 
 
 def write_questions(directory: str, proofs: Iterable[tuple[str, Asked]]) -> int:
-    """Write a file for each query of titled proofs to a new or empty directory, all or none. Return the files' number.
+    """Write a file for each query of titled proofs to a new or empty directory: all or none. Return their number.
 
     A file's name consists of the proof's title, the query's number and its subject.
     """

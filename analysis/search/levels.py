@@ -26,7 +26,7 @@ Level = Callable[[Trials, ProgramStep, float], Iterator[Candidate]]
 
 
 def others(trials: Trials, step: ProgramStep, _: float) -> Iterator[Candidate]:
-    """Yield the replacements of level a: values that do not depend on the step, and `constants`."""
+    """Yield the replacements of level a: values in that register file that do not need the step, and `constants`."""
     program = trials.program
     for number in values_beside(trials, step):
         if program.files[number] == step.form.file:
@@ -49,7 +49,7 @@ def _new(
 
 
 single: Level = partial(_new, found=Expressions.single)
-"""Level b: any single instruction of the target over values and constants, in place of several."""
+"""Level b: a single instruction of the target over values and constants, in place of several."""
 pairs: Level = partial(_new, found=Expressions.pairs)
 """Level c: two instructions of the target, of which the second reads the first, in place of several."""
 triples: Level = partial(_new, found=Expressions.triples)
@@ -57,7 +57,7 @@ triples: Level = partial(_new, found=Expressions.triples)
 
 
 def values_beside(trials: Trials, step: ProgramStep) -> list[int]:
-    """Return the numbers of the routine's arguments, and of the results that do not depend on this step."""
+    """Return the numbers of the routine's arguments, and of those steps' results that do not depend on this step."""
     below = trials.program.below(step.number)
     given = [at for at, argument in enumerate(trials.task.arguments) if argument.kind != "results"]
     made = [other.number for other in trials.program.steps if other.form.file]
@@ -65,7 +65,7 @@ def values_beside(trials: Trials, step: ProgramStep) -> list[int]:
 
 
 def constants(program: Program, step: ProgramStep) -> list[Known]:
-    """Return the constants that may replace a step's result: 0, all ones, and the program's own of the same file."""
+    """Return constants that may replace a step's result: 0, all ones, the program's own of its file; for masks none."""
     if step.form.file == "mask":
         return []
     lanes = 8 if step.form.file == "vector" else 1

@@ -1,4 +1,4 @@
-"""C11 and C++17: a header with every kernel as a function, and a function per routine that chooses the best."""
+"""Writer of a C11 and C++17 header: a function per kernel, and a function per routine that calls the best kernel."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""A Rust module: every kernel as an unsafe function, and a safe function per routine that chooses the best."""
+"""Writer of a Rust module: an unsafe function per kernel, and a safe one per routine that calls the best kernel."""
 
 from collections.abc import Iterator, Sequence
 
