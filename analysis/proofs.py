@@ -138,7 +138,7 @@ def prove_function(
     time_limit: float = TIME_LIMIT,
     keep: bool = False,
 ) -> Proof:
-    """Prove that a function of an ELF file fulfils the contract of the routine `spec`, in at most `time_limit` seconds.
+    """Try to prove that an ELF file's function fulfils the contract of the routine `spec`, in `time_limit` seconds.
 
     The processor executes nothing of the file. With `lanes` greater than 1 the function takes and returns boards in
     vector registers. With `keep`, the proof keeps its solver queries. Needs bitwuzla.

@@ -29,7 +29,7 @@ def counted(number: int, name: str) -> str:
 
 
 def table(rows: Iterable[Sequence[Any]], head: Sequence[str] = (), width: int | None = None) -> str:
-    """Return rows as a table, below a head if there is one. Columns of numbers alone are right-aligned.
+    """Return rows as a table in text, below a head if there is one. Columns of numbers alone are right-aligned.
 
     To fit `width` characters, columns wider than 12 are folded, the widest most and the first column last.
 

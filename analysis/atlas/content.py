@@ -144,7 +144,7 @@ def reads(decoded: Sequence[Decoded]) -> Iterator[list[int]]:
 
 
 def _cycles(binary: Binary, decoded: Sequence[Decoded], on: Processor) -> Row | None:
-    """Return the bounds as in `setwise cost` and the path's indices in `decoded`, or None if they are unknown."""
+    """Return bounds as by `setwise cost`, or None without any. `path` has the critical path's indices in `decoded`."""
     try:
         part = part_of(binary)
         if on.lacking(part.stream):
@@ -174,7 +174,7 @@ def _proof(kernel: Kernel, binary: Binary, prover: Prover | None) -> Row:
 
 
 class _Located(JavaScript):
-    """JavaScript with a comment after each value: [index of its source line (-1: none shown), columns] or []."""
+    """JavaScript with a comment after each value: [source line's index (-1: not shown), columns], [] for no line."""
 
     def __init__(self, source: SourceLines) -> None:
         self.places = source.index

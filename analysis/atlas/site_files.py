@@ -20,7 +20,7 @@ def write(folder: Path, names: Sequence[str] = ()) -> None:
     """Write the data of these routines, by default of all, on all cores.
 
     The index is written last. Its first line is a digest of its inputs; if these are unchanged, nothing is written.
-    Raises ValueError for an unknown name.
+    Raises ValueError for a name that is not in the catalogue.
     """
     routines = chosen(names)
     if own := next((each.name for each in routines if each.name not in catalogue()), None):

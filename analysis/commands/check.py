@@ -45,7 +45,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Check code, print the outcomes. Return 1 if a kernel or function fails, or a routine has no kernel."""
+    """Check code; print outcomes. Return 1 if a kernel fails, a routine has no kernel, or a function does not pass."""
     if object_given(arguments):
         return _check_function(arguments)
     requests = api.requests(chosen(arguments.names), arguments.isa, arguments.abi, variant=arguments.variant)

@@ -73,7 +73,7 @@ def _terminable() -> Iterator[None]:
         return
 
     def terminate(number: int, _: FrameType | None) -> None:
-        signal.signal(number, signal.SIG_IGN)  # `timeout` sends it twice
+        signal.signal(number, signal.SIG_IGN)  # `timeout` sends SIGTERM twice
         raise _Terminated
 
     signal.signal(signal.SIGTERM, terminate)

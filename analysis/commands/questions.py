@@ -11,7 +11,7 @@ from setwise.analysis.errors import refused_by_system
 from setwise.analysis.proof.smtlib import Question
 from setwise.codegen.export.write import NotWritten, write
 
-_LONGEST = 100  # characters of one part of a file's name
+_LONGEST = 100  # the maximum length, in characters, of the title or of the subject in a file's name
 
 Asked = tuple[Sequence[str], Sequence[Question]]
 """The arguments of `setwise prove` for one proof, and its solver queries."""

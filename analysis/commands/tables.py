@@ -26,7 +26,7 @@ def print_columns(keys: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> Non
 
 
 def print_reasons(verdicts: Iterable[tuple[str, str]]) -> None:
-    """Print each status with its reason and the number of times that it occurs."""
+    """Print each status with its reason and the number of times that this pair occurs."""
     for (status, reason), number in Counter(verdicts).items():
         print(f"\n{number} {status}: {reason}")
 

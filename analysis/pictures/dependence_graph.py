@@ -107,7 +107,7 @@ def _drawn(shown: DependencePicture) -> Drawing:
 
 
 def _layered(nodes: Sequence[Node]) -> tuple[list[list[int]], list[tuple[int, ...]]]:
-    """Return the nodes and bends of each layer, and each edge as a chain: its ends, with a bend in layers between."""
+    """Return the nodes and bends of each layer, and edges as chains: their ends, and bends in all layers between."""
     depth: list[int] = []
     for node in nodes:
         depth.append(max((depth[source] + 1 for source in node.waits_for), default=0))
@@ -170,7 +170,7 @@ def _spread(layer: Sequence[tuple[int, float, float, float]]) -> dict[int, float
 
 
 def _edge(points: Sequence[tuple[float, float]], critical: bool) -> str:
-    """Return an arrow (SVG) from the first box's bottom through the bends to the last box's top. Points are at tops."""
+    """Return an arrow (SVG) from the first box's bottom through the bends to the last box's top; points are tops."""
     (x, y), *bends, (to_x, to_y) = points
     through = [end for bend_x, bend_y in bends for end in ((bend_x, bend_y), (bend_x, bend_y + _HIGH))]
     tip = [(to_x, to_y), (to_x - 3, to_y - 6), (to_x, to_y), (to_x + 3, to_y - 6)]

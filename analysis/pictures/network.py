@@ -53,7 +53,7 @@ def _falling(step: int, row: int) -> str:
 
 
 def prefix_network(slider: int = 0, blocker: int = 6) -> str:
-    """Return a picture (SVG) of a ray with a slider and a blocker (squares 0 to 7): single beside doubled steps."""
+    """Return a picture (SVG): single and doubled steps flood a ray with a slider and a blocker (squares 0 to 7)."""
     marks: list[str] = []
     x, height = 0.0, 0.0
     for title, steps in _NETWORKS:
@@ -110,7 +110,7 @@ def _network(flood: int, pieces: int, steps: Sequence[int]) -> list[str]:
 
 
 def _cycles(flood: int, run: int, steps: Sequence[int]) -> Iterator[tuple[int, int, int]]:
-    """Yield the flood before each cycle, the squares that end a run of its step, and the step; then the final flood.
+    """Yield the flood before each cycle, the squares that end a run as long as its step, the step; then the last flood.
 
     >>> [flood for flood, _, _ in _cycles(0b00001, 0b11110, (1, 2))]
     [1, 3, 15]

@@ -240,7 +240,7 @@ class Expressions:
         return _truth(a, b, c, ones, zeros)
 
     def _inside(self, wanted: Wanted, new: int) -> Iterator[Wanted]:
-        """Yield for each operation and other argument the value that the operation must take to give the wanted one."""
+        """Yield the value, if any, that each operation must take with another argument or a count to give `wanted`."""
         bits, caring = wanted.bits, wanted.caring
         lanes = max(2, self.lanes) if self.step.form.file == "vector" else 1
         has = {op: self.target.has(op, lanes) for op in (*_EITHER, *_ORDERED, *_COUNTED)}

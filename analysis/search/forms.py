@@ -57,7 +57,7 @@ Written = Hole | Address | int
 
 @dataclass(frozen=True)
 class Spelling(Row):
-    """A row derived from one instruction of the given code."""
+    """A row derived from one instruction of the lifted code."""
 
     parts: tuple[Written, ...] = ()
     over: bool = False

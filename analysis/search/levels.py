@@ -26,7 +26,7 @@ Level = Callable[[Trials, ProgramStep, float], Iterator[Candidate]]
 
 
 def others(trials: Trials, step: ProgramStep, _: float) -> Iterator[Candidate]:
-    """Yield the replacements of level a: values in that register file that do not need the step, and `constants`."""
+    """Yield the replacements of level a: values in the step's register file that do not need it, then `constants`."""
     program = trials.program
     for number in values_beside(trials, step):
         if program.files[number] == step.form.file:
@@ -57,7 +57,7 @@ triples: Level = partial(_new, found=Expressions.triples)
 
 
 def values_beside(trials: Trials, step: ProgramStep) -> list[int]:
-    """Return the numbers of the routine's arguments, and of those steps' results that do not depend on this step."""
+    """Return the numbers of arguments (no pointer to results) and of steps' results that do not depend on this step."""
     below = trials.program.below(step.number)
     given = [at for at, argument in enumerate(trials.task.arguments) if argument.kind != "results"]
     made = [other.number for other in trials.program.steps if other.form.file]

@@ -1,4 +1,4 @@
-"""From bytes to a program: registers, moves and stack slots disappear, and loads of read-only data become constants."""
+"""The translation of bytes to a program: without registers, moves, stack slots; loaded read-only data are constants."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace

@@ -19,7 +19,7 @@ class Known:
 
     @property
     def file(self) -> RegisterFile:
-        """The register file that can hold it."""
+        """The register file that can hold the constant."""
         return "vector" if len(self.words) > 1 else "general"
 
 

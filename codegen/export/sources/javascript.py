@@ -43,7 +43,7 @@ class JavaScript(Language):
             yield re.sub(r"(0x\w+),", r"\1n,", line)
 
     def switch(self, index: str, bodies: Sequence[Sequence[str]], *, falls: bool) -> Iterator[str]:
-        """Yield a switch over bodies, whose cases are BigInts."""
+        """Yield a switch on a BigInt, whose default is the last body; with `falls` a body continues into the next."""
         yield f"switch ({index}) {{"
         for number, lines in enumerate(bodies):
             last = number == len(bodies) - 1

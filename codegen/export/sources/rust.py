@@ -264,7 +264,7 @@ def _branching(choice: Choice, arguments: Sequence[str]) -> list[str]:
 
 
 def _choice(choice: Choice, order: Order) -> str:
-    """Return the text of the safe function that calls the best kernel."""
+    """Return the text, with its comment, of the safe function that calls the best usable kernel."""
     plain = choice.kernels[-1]
     contract = plain.routine.contract
     arrays = bool(contract.elements)

@@ -194,7 +194,7 @@ class _Walk:
             self.names[result] = variables[int(result.attr)]
 
     def round(self, region: Region, number: int, block: Block, variables: Sequence[str]) -> list[str]:
-        """Return the lines of body `number`, copies of old values that are needed, and assignments of next values."""
+        """Return the lines of body `number`, copies of old values needed later, and assignments of next values."""
         phis, nexts = region.phis[number], region.bodies[number]
         self.names.update(zip(phis, variables, strict=True))
         lines = self.block(block)
