@@ -1,4 +1,4 @@
-"""`setwise check`: kernels, or a function of an ELF file, run and compared with their specification."""
+"""`setwise check`: run kernels, or a function of an ELF file, and compare results with the specification."""
 
 from __future__ import annotations
 

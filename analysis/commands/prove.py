@@ -1,4 +1,4 @@
-"""`setwise prove`: kernels, or a function of an ELF file, proved against the specification for all inputs."""
+"""`setwise prove`: prove that kernels, or a function of an ELF file, meet the specification for all inputs."""
 
 import os
 import time

@@ -1,4 +1,4 @@
-"""`setwise run`: run a kernel and draw its inputs and results as boards."""
+"""`setwise run`: run a kernel and print its inputs and results as boards in text."""
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""`setwise shorten`: a search for shorter code of kernels, or of a function in an ELF file, under the same contract."""
+"""`setwise shorten`: search for shorter code of kernels, or of a function in an ELF file, under the same contract."""
 
 import os
 from argparse import ArgumentParser, Namespace

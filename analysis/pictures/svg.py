@@ -30,7 +30,7 @@ DARK = {
     SQUARES[0]: "#1c222a",
     SQUARES[1]: "#161b22",
 }
-"""The replacement of each colour on a dark page."""
+"""The colour on a dark page, by the colour on a light one."""
 
 SANS = "-apple-system,'Segoe UI','Liberation Sans',Arial,Helvetica,sans-serif"
 MONO = "ui-monospace,'SF Mono','DejaVu Sans Mono','Liberation Mono',Menlo,Consolas,monospace"

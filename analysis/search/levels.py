@@ -22,7 +22,7 @@ class Candidate:
 
 
 Level = Callable[[Trials, ProgramStep, float], Iterator[Candidate]]
-"""A function that yields replacements for a step. It raises OutOfTime when time.thread_time() exceeds the number."""
+"""A function that yields replacements for a step. It raises OutOfTime when time.thread_time() exceeds that number."""
 
 
 def others(trials: Trials, step: ProgramStep, _: float) -> Iterator[Candidate]:
