@@ -1,6 +1,6 @@
 """The library interface: judging and exporting kernels, and judging functions of ELF files.
 
-Nothing here prints. Bad input raises a ValueError with a one-line message. Long calls report their progress through
+Nothing here prints. Bad input raises a ValueError with a one-line message. Long calls pass the title of each item to
 `show`. Each function imports its judge when it is called, so that fast calls do not load the slow ones.
 
 >>> from setwise.analysis import api
@@ -130,7 +130,7 @@ def comparison(left: Request, right: Request) -> str:
 
 
 def counts(codes: Sequence[Code]) -> list[dict[str, Any]]:
-    """Return a row for each code: the columns of `key_of`, counts by class, and CPU features of an ELF function."""
+    """Return a row for each code: the columns of `key_of`, counts by class, bytes, and an ELF function's features."""
     from setwise.analysis.code.count import count
     from setwise.analysis.code.decode import decode, features
 
@@ -146,12 +146,12 @@ def counts(codes: Sequence[Code]) -> list[dict[str, Any]]:
 
 
 def executed_counts(requests: Sequence[Request], words_of: Callable[[Routine], Sequence[int]]) -> list[dict[str, Any]]:
-    """Return a row for each kernel: `key_of`, and counts of what a call with `words_of(routine)` executes."""
+    """Return a row a kernel: `key_of`, and counts of the instructions that a call with `words_of(routine)` executes."""
     return [{**key_of(request), **_executed(request)(words_of(request.routine))} for request in requests]
 
 
 def spreads(requests: Sequence[Request], positions: Sequence[str], side: str | None = None) -> list[dict[str, Any]]:
-    """Return the minimum, mean and maximum of each kernel's executed counts over the given positions (FEN).
+    """Return a row for each kernel: minimum, mean and maximum of its executed counts by class over positions (FEN).
 
     The sliders are those of `side`, w or b, by default of the side to move.
     """
@@ -194,7 +194,7 @@ def _caller(request: Request) -> Caller:
 
 @dataclass(frozen=True, slots=True)
 class CostedCode:
-    """A piece of code, its costed part, and the cost of that part on each processor."""
+    """A piece of code (its `key_of`), its costed part, and the cost of that part on each processor."""
 
     key: dict[str, Any]
     part: CostedPart
@@ -209,9 +209,9 @@ class CostedCode:
 def costs(
     codes: Sequence[Code], cpu: str | None = None, words_of: Callable[[Routine], Sequence[int]] | None = None
 ) -> list[CostedCode]:
-    """Return lower bounds on the cycles of each code, on one processor or on all that support its instructions.
+    """Return lower bounds on the cycles of each code, on the processor `cpu` or on all that support its instructions.
 
-    `words_of` returns a call's arguments for a routine; then only the instructions that the call executes are bounded.
+    With `words_of`, which gives arguments for a routine, the bounds of a kernel are for the instructions of that call.
     """
     from setwise.analysis.bench.here import processor_named
     from setwise.analysis.cost.part import CostedPart, part_of

@@ -1,4 +1,4 @@
-"""Reasons other than bad usage why a command cannot run."""
+"""Exceptions for commands that cannot run for a reason other than bad usage."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""Batches of kernels: compiled one after the other, and judged in worker processes."""
+"""Batches of requests: their kernels made one after the other, or judged in worker processes."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, as_completed
@@ -45,7 +45,7 @@ def unrefused(work: Callable[[S], T], given: Iterable[S]) -> Iterator[T]:
 
 
 def made(requests: Sequence[Request], show: Show = silent) -> Iterator[tuple[Request, Kernel | str]]:
-    """Yield each request with its kernel or the reason why it has none. Skip refused ones, as `unrefused` does."""
+    """Yield each request with its kernel, or with a text on why there is none. Skip refused ones as in `unrefused`."""
 
     def attempt(request: Request) -> tuple[Request, Kernel | str]:
         show(request.title)
@@ -69,11 +69,11 @@ def in_processes(
     show: Show = silent,
     effort: Callable[[Sequence[Request]], int] = len,
 ) -> Iterator[T]:
-    """Yield the results of `work` in any order, computed by at most `processes` processes; few requests by this one.
+    """Yield the results of `work` in any order, from up to `processes` workers; none for one group or few requests.
 
-    Adjacent requests of one contract form a group, which one process handles; `effort` estimates the cost of a group.
+    Adjacent requests of one contract form a group, which one worker handles; that of the greatest `effort` is first.
     `work` must be a module-level function or a partial of one. A group that raises Refused is skipped; if all do, the
-    first Refused is raised. Raises CannotRunHere if a process dies.
+    first Refused is raised. Raises CannotRunHere if a worker dies.
     """
     groups = [list(group) for _, group in groupby(requests, lambda request: request.routine.contract)]
     processes = min(processes, len(groups))

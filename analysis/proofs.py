@@ -28,8 +28,8 @@ class Proof:
     """The outcome of one proof, of a kernel or of a function in an ELF file.
 
     `key` is name, instruction set (None in an ELF file), lanes and convention. Without a certificate, `reason` says why
-    no proof was attempted. `title` names a function in an ELF file with its contract. `hint` suggests other options
-    after a refutation. `questions` are the solver queries, if they were kept. `words` are the arguments of
+    no proof was attempted. `title` names a function in an ELF file with its contract. `hint` suggests --lanes after
+    a function's refutation. `questions` are the solver queries, if they were kept. `words` are the arguments of
     `setwise prove` that repeat this proof.
     """
 
@@ -110,7 +110,7 @@ def prove(
     processes: int = 1,
     show: Show = silent,
 ) -> list[Proof]:
-    """Prove that kernels are right for all inputs, in at most `time_limit` seconds each. The proofs are sorted by key.
+    """Try to prove each kernel right for all inputs, in at most `time_limit` seconds. Return proofs, sorted by key.
 
     With `keep`, each proof keeps its solver queries. Up to `processes` processes work. Needs bitwuzla.
     """
@@ -138,7 +138,7 @@ def prove_function(
     time_limit: float = TIME_LIMIT,
     keep: bool = False,
 ) -> Proof:
-    """Prove that a function of an ELF file fulfils the contract of the routine `spec`, in at most `time_limit` seconds.
+    """Try to prove that an ELF file's function fulfils the contract of the routine `spec`, in `time_limit` seconds.
 
     The processor executes nothing of the file. With `lanes` greater than 1 the function takes and returns boards in
     vector registers. With `keep`, the proof keeps its solver queries. Needs bitwuzla.
@@ -163,7 +163,7 @@ def prove_function(
 
 
 def _hint(certificate: Certificate) -> str:
-    """Suggest --lanes if the code reads an unset vector register but no argument is in one. Otherwise return ""."""
+    """Return a hint to use --lanes if the code reads an unset vector register but no argument is in one, else ""."""
     if any(argument.place.file == "vector" for argument in certificate.task.arguments):
         return ""
     changed: set[str] = set()

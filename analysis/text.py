@@ -29,15 +29,15 @@ def counted(number: int, name: str) -> str:
 
 
 def table(rows: Iterable[Sequence[Any]], head: Sequence[str] = (), width: int | None = None) -> str:
-    """Return rows as a table, below a head if there is one. Columns of numbers alone are right-aligned.
+    """Return rows as a table in text, below a head if there is one. Columns of numbers alone are right-aligned.
 
     To fit `width` characters, columns wider than 12 are folded, the widest most and the first column last.
 
-    >>> print(table([("bmi2", 15, "a reason of many words"), ("x86-64", 1.5, "")], ("isa", "cycles", "why"), 31))
+    >>> print(table([("bmi2", 15, "reason enough by far"), ("x86-64", 1.5, "")], ("isa", "cycles", "why"), 31))
     isa       cycles  why
-    ------  --------  -----------
-    bmi2          15  a reason of
-                      many words
+    ------  --------  -------------
+    bmi2          15  reason enough
+                      by far
     x86-64       1.5
     """
     cells = [[f"{cell:g}" if isinstance(cell, float) else str(cell) for cell in row] for row in rows]

@@ -33,7 +33,7 @@ class Workers:
     def __init__(self, number: int | None = None) -> None:
         self._executor = _processes(number or os.cpu_count() or 1)
         self._others = set(multiprocessing.active_children())
-        self._starter = ThreadPoolExecutor(1)  # a process whose start is interrupted would have no owner
+        self._starter = ThreadPoolExecutor(1)  # it blocks interrupts: a half-started process would have no owner
         self._starter.submit(_block_interrupts).result()
 
     def submit(self, function: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> Future[T]:
@@ -79,7 +79,7 @@ def digest() -> str:
 def _begin(parent: int, *threshold: int) -> None:
     """Prepare a new worker process: it ends on SIGINT or SIGTERM, or when the process `parent` ends.
 
-    `threshold` are the parent's garbage collection thresholds, which it uses too.
+    `threshold` are the parent's garbage collection thresholds, which the worker uses too.
     """
     gc.set_threshold(*threshold)
     signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -35,7 +35,7 @@ Row = dict[str, Any]
 
 
 def content(routine: Routine, compiled: Sequence[Compiled] = ()) -> Row:
-    """Return all that the page shows of a routine; `compiled` holds the compilers' code for it."""
+    """Return the data for JSON that the page shows of a routine; `compiled` holds the compilers' code for it."""
     kernels = list(_kernels(recorded(routine)))
     lines = (instruction.line for kernel in kernels for instruction in kernel.code.instructions)
     source = source_of(dict.fromkeys(line for line in lines if line is not None))
@@ -106,7 +106,7 @@ def _row(kernel: Kernel, source: SourceLines, prover: Prover | None, compiled: S
 
 
 def _listing(kernel: Kernel, decoded: Sequence[Decoded], source: SourceLines) -> list[Row]:
-    """Return a row for each instruction: text, bytes, the source line of its value, and the instructions it depends on.
+    """Return a row for each instruction: text, bytes, the index of its value's source line, and `reads`.
 
     `at` is the label before the instruction, if code jumps there.
     """
@@ -144,7 +144,7 @@ def reads(decoded: Sequence[Decoded]) -> Iterator[list[int]]:
 
 
 def _cycles(binary: Binary, decoded: Sequence[Decoded], on: Processor) -> Row | None:
-    """Return the costs as `setwise cost` gives them, or None if the processor or its table lacks an instruction."""
+    """Return bounds as by `setwise cost`, or None without any. `path` has the critical path's indices in `decoded`."""
     try:
         part = part_of(binary)
         if on.lacking(part.stream):
@@ -166,7 +166,7 @@ def _prover() -> Prover | None:
 
 
 def _proof(kernel: Kernel, binary: Binary, prover: Prover | None) -> Row:
-    """Return the status of a proof (None without a solver) and the digest. Raises ValueError for a refuted kernel."""
+    """Return a proof's status (None without a solver) and the code's digest. Raises ValueError for a refuted kernel."""
     status = None if prover is None else prover.prove(binary, task_of(kernel), _PROOF).status
     if status == "refuted":
         raise ValueError(f"{kernel.name} for {kernel.target.name} is refuted: setwise prove shows the counterexample")
@@ -174,7 +174,7 @@ def _proof(kernel: Kernel, binary: Binary, prover: Prover | None) -> Row:
 
 
 class _Located(JavaScript):
-    """JavaScript with a comment after each value: the index of its source line, or -1, and the columns; [] for none."""
+    """JavaScript with a comment after each value: [source line's index (-1: not shown), columns], [] for no line."""
 
     def __init__(self, source: SourceLines) -> None:
         self.places = source.index
@@ -202,7 +202,7 @@ def _alike(compiled: Compiled, kernel: Kernel) -> bool:
 
 
 def _shortest(compiled: Iterable[Compiled]) -> Iterator[Row]:
-    """Yield a row with the shortest code of each compiler."""
+    """Yield a row for each compiler with its code of the fewest instructions."""
     shortest: dict[str, Row] = {}
     for each in compiled:
         if each.binary is None:

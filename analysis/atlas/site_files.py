@@ -1,4 +1,4 @@
-"""The atlas's files: scripts that give their data to the page. A page from disk may load scripts, but no other data."""
+"""Writer of the atlas's files, scripts that give data to the page: a page from disk may load scripts, but no data."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -20,7 +20,7 @@ def write(folder: Path, names: Sequence[str] = ()) -> None:
     """Write the data of these routines, by default of all, on all cores.
 
     The index is written last. Its first line is a digest of its inputs; if these are unchanged, nothing is written.
-    Raises ValueError for an unknown name.
+    Raises ValueError for a name that is not in the catalogue.
     """
     routines = chosen(names)
     if own := next((each.name for each in routines if each.name not in catalogue()), None):

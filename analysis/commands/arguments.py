@@ -34,7 +34,7 @@ def seconds(given: str) -> float:
 
 
 def processor(given: str) -> str:
-    """Return the name of a processor whose costs are known, or native. Raises ArgumentTypeError for another name."""
+    """Return the name of a processor with a cost table, or "native". Raises ArgumentTypeError for another name."""
     from setwise.analysis.cost.processors import processor as known
 
     try:
@@ -44,7 +44,7 @@ def processor(given: str) -> str:
 
 
 def place(given: str) -> str:
-    """Return the name of a file or directory to write. Refuses "-", which by custom is standard output, and ""."""
+    """Return the path of a file or directory to write. Raises ArgumentTypeError for "" and "-" (standard output)."""
     if given in ("", "-"):
         raise ArgumentTypeError(f"'{given}' is not a file name: give a name (./- for a file called -)")
     return given
@@ -118,7 +118,7 @@ _SHARED: Mapping[str, Mapping[str, Any]] = {
     "--time-limit": {"type": seconds, "default": 60.0, "metavar": "S", "help": "seconds a proof"},
     "--json": {"action": "store_true", "help": "print JSON instead of a table"},
 }
-"""The settings of each argument. Of two arguments with one name, the second has a word and a blank before it."""
+"""The settings of each argument by its name. A word before a name, as in "only --isa", marks other settings for it."""
 
 
 def add(parser: ArgumentParser, *names: str, **changes: Any) -> None:

@@ -1,4 +1,4 @@
-"""`setwise bench`: core cycles of kernels on this processor, beside compilers' code for the same in C."""
+"""`setwise bench`: time kernels in core cycles on this processor, beside compilers' code for the same in C."""
 
 import sys
 from argparse import ArgumentParser, Namespace

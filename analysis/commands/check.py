@@ -1,4 +1,4 @@
-"""`setwise check`: kernels, or a function of an ELF file, run and compared with their specification."""
+"""`setwise check`: run kernels, or a function of an ELF file, and compare results with the specification."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Check code, print the outcomes. Return 1 if a kernel fails, a routine has none, or a function does not pass."""
+    """Check code; print outcomes. Return 1 if a kernel fails, a routine has no kernel, or a function does not pass."""
     if object_given(arguments):
         return _check_function(arguments)
     requests = api.requests(chosen(arguments.names), arguments.isa, arguments.abi, variant=arguments.variant)

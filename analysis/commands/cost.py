@@ -1,4 +1,4 @@
-"""`setwise cost`: lower bounds on cycles by processor, and the listing with the critical path."""
+"""`setwise cost`: print lower bounds on cycles by processor, and the listing with the critical path."""
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence

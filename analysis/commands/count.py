@@ -1,4 +1,4 @@
-"""`setwise count`: instructions by class, of a kernel, of a call, or of a function in an ELF file."""
+"""`setwise count`: count instructions by class, of a kernel, of a call, or of a function in an ELF file."""
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence

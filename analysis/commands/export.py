@@ -1,4 +1,4 @@
-"""`setwise export`: kernels as files for other programs."""
+"""`setwise export`: write kernels as files for other programs."""
 
 import sys
 from argparse import ArgumentParser, Namespace

@@ -28,7 +28,7 @@ def codes(arguments: Namespace) -> Sequence[api.Code]:
 
 
 def requests(arguments: Namespace) -> list[Request]:
-    """Return a request for each routine that the names select. If one is a pattern, refused requests are skipped."""
+    """Return a request for each routine that the names select. If a name is a pattern, refused requests are skipped."""
     if not arguments.names:
         raise ValueError("name routines, or --object FILE --symbol SYM")
 
@@ -42,7 +42,7 @@ def requests(arguments: Namespace) -> list[Request]:
 
 
 def report_not_made(requests: Sequence[Request], made: Collection[tuple[str, str | None, int, str]]) -> bool:
-    """Print why the requests with keys not in `made` were refused. Return whether all requests of a routine were."""
+    """Print why requests with keys not in `made` were refused. Return whether all requests of some routine were."""
     refused: dict[tuple[str, str], dict[str, None]] = {}
     for request in requests:
         if request.key not in made:

@@ -1,4 +1,4 @@
-"""`setwise list`: the catalogue."""
+"""`setwise list`: print the catalogue, or the functions and tables of a page of the literature."""
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence

@@ -24,7 +24,7 @@ _OPTIONAL = {"numpy": "NumPy", "bitwuzla": "bitwuzla", "shtab": "shtab"}
 """The titles of optional packages, by the name of the module, which is also the name on PyPI."""
 
 _NO_OUTPUT = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EBADF, errno.EIO)
-"""Errors of an output that is full or closed."""
+"""Errors of an output that is full, closed or broken."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -73,7 +73,7 @@ def _terminable() -> Iterator[None]:
         return
 
     def terminate(number: int, _: FrameType | None) -> None:
-        signal.signal(number, signal.SIG_IGN)  # `timeout` sends it twice
+        signal.signal(number, signal.SIG_IGN)  # `timeout` sends SIGTERM twice
         raise _Terminated
 
     signal.signal(signal.SIGTERM, terminate)

@@ -89,7 +89,7 @@ def parser(loaded: Collection[str]) -> argparse.ArgumentParser:
 def parsed(arguments: Sequence[str]) -> argparse.Namespace:
     """Parse the words of a command line, in which options and other words may be mixed.
 
-    Prints an error in one line, or the text of --help or --version, and then raises SystemExit.
+    A bad command line prints an error of one line, --help and --version print a text, and all these raise SystemExit.
     """
     whole = parser(arguments[:1])
     if not arguments or arguments[0] in ("-h", "--help", "--version"):

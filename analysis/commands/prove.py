@@ -1,4 +1,4 @@
-"""`setwise prove`: kernels, or a function of an ELF file, proved against the specification for all inputs."""
+"""`setwise prove`: prove that kernels, or a function of an ELF file, meet the specification for all inputs."""
 
 import os
 import time
@@ -143,7 +143,7 @@ def _specification(task: Task) -> str:
 
 
 def _digests(binary: Binary) -> Iterator[tuple[str, str]]:
-    """Yield titled lines: the size of the code, its digest as in exports, and if it has data the digest of both."""
+    """Yield titles and texts: the size of the code, its digest as in exports, and, with data, the digest of both."""
     data = f" and {len(binary.data)} of data" if binary.data else ""
     yield "bytes", f"{len(binary.text)} of code{data}"
     yield "SHA-256", f"{binary.sha256} of the code{', data distances zero' if data else ''}"

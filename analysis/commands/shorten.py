@@ -1,4 +1,4 @@
-"""`setwise shorten`: a search for shorter code of kernels, or of a function in an ELF file, under the same contract."""
+"""`setwise shorten`: search for shorter code of kernels, or of a function in an ELF file, under the same contract."""
 
 import os
 from argparse import ArgumentParser, Namespace
@@ -51,7 +51,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     """Search for shorter code and print the improvements and attempts. Return 1 if something was found."""
     BitVectors()  # first of all, to fail early if there is no solver
-    import numpy  # noqa: F401 - likewise
+    import numpy  # noqa: F401 - to fail early, too
 
     levels = [level for level in LEVELS if level in (arguments.level or LEVELS)]
     sessions = _sessions(arguments)

@@ -1,4 +1,4 @@
-"""`setwise table`: a table of the literature, drawn as boards or as rows of numbers."""
+"""`setwise table`: print a table of the literature, as boards or as rows of numbers."""
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Iterator

@@ -1,4 +1,4 @@
-"""`setwise trace`: a fill cycle by cycle, or a kernel instruction by instruction, as boards."""
+"""`setwise trace`: print a fill cycle by cycle, or a kernel instruction by instruction, as boards in text."""
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence

@@ -40,8 +40,8 @@ def busiest(uops: Iterable[Uops]) -> Pressure:
     """Return the set of ports with the highest load per port, and that load per port as cycles.
 
     The load of a set consists of the micro-operations that can run on no other port. Only unions of the
-    micro-operations' own port sets can be the maximum, since any other set has the same load on more ports. Ties go to
-    the smaller set.
+    micro-operations' own port sets can be the maximum: any other set has only the load of such a union, on more ports.
+    Ties go to the smaller set.
 
     >>> from setwise.analysis.cost.processors.processor import parse_ports
     >>> busiest([parse_ports("p06"), parse_ports("p06"), parse_ports("p0156"), parse_ports("p6")])
@@ -70,7 +70,7 @@ class Cost:
     the number of registers that it uses except rsp and rip. `latency` is the length of the longest dependence chain
     from the arguments to a result; for a loop, the delay from one iteration to the next. `depth` is the largest number
     of instructions on a chain to a result. `critical` are the indices of the instructions on the chain of length
-    `latency`. `steps` holds the ready time of each instruction. A loop has no `depth` and no `critical`.
+    `latency`. `steps` has each instruction's ready time and inputs. A loop has no `depth` and no `critical`.
     """
 
     pressure: Pressure
@@ -86,7 +86,7 @@ class Cost:
 
     @property
     def throughput(self) -> float:
-        """The lower bound in cycles a call if calls are independent."""
+        """The lower bound in cycles a call, or an iteration, without latency, as if all were independent."""
         return max(self.pressure.cycles, self.issue, self.taken)
 
     @property
@@ -154,8 +154,8 @@ def cost(stream: Sequence[Decoded], processor: Processor) -> Cost:
 def round_cost(stream: Sequence[Decoded], processor: Processor) -> Cost:
     """Return the cost of one iteration of a loop in the steady state.
 
-    `latency` is the average growth of a ready time from iteration to iteration, the largest of all registers and flags.
-    `steps` are those of all simulated iterations.
+    `latency` is the growth of a ready time an iteration, on average over the second half of the simulated ones, and the
+    largest of all registers and flags. `steps` are those of all simulated iterations.
     """
     rows = rows_of(stream, processor)
     dataflow = Dataflow(processor)
@@ -193,7 +193,7 @@ def critical_path(steps: Sequence[Readiness], last: int) -> tuple[int, ...]:
     while last != BEFORE:
         path.append(last)
         waits = [wait for wait in steps[last].inputs if _arrival(steps, wait) == steps[last].ready]
-        # Of several such inputs take that of the latest instruction; one from an argument only if there is no other.
+        # Of several inputs that arrive last, take the latest instruction's; an argument's only if there is no other.
         last = max((wait.producer for wait in waits), default=BEFORE)
     return tuple(reversed(path))
 

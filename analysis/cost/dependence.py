@@ -25,7 +25,7 @@ Wait = tuple["Arrival", str, float]
 
 
 class Input(NamedTuple):
-    """An operand of an instruction: its producer, its register, flag or "memory", and the latency from it."""
+    """An operand of an instruction: its producer, its register, flag or "memory", and the latency to the result."""
 
     producer: int
     name: str
@@ -33,7 +33,7 @@ class Input(NamedTuple):
 
 
 class Readiness(NamedTuple):
-    """An executed instruction: the cycle at which its result is ready, and the values that it waits for."""
+    """The cycle at which an executed instruction's result is ready, and the values that it waits for."""
 
     ready: float
     inputs: tuple[Input, ...]
@@ -121,7 +121,7 @@ class Dataflow:
     steps: list[Readiness] = field(default_factory=list)
     values: dict[str, Arrival] = field(default_factory=dict)
     stored: dict[Address, tuple[Arrival, str]] = field(default_factory=dict)
-    """The value of each byte that was stored, with the size of the store."""
+    """The value of each stored byte by the byte's address, with the size of the store, as from `size_of`."""
     symbols: dict[str, Symbol] = field(default_factory=dict)
     results: list[Arrival] = field(default_factory=list)
     """Values stored outside the stack."""

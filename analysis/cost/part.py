@@ -1,4 +1,4 @@
-"""The part of a routine that is costed, and its listing with the cycle at which each result is ready."""
+"""The part of code that is costed, and its listing with the cycle at which each result is ready."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -19,7 +19,7 @@ def boards(titled: Sequence[tuple[str, int]], numbering: Numbering = LITTLE_ENDI
 
 
 def turned(strips: Iterable[Strip], numbering: Numbering) -> list[Strip]:
-    """Convert the boards of strips from that numbering to a1 = bit 0, in which they are drawn."""
+    """Convert the boards of strips from `numbering` to a1 = bit 0, in which they are drawn."""
     return [replace(strip, panels=tuple(_turned(panel, numbering) for panel in strip.panels)) for strip in strips]
 
 

@@ -22,12 +22,12 @@ from setwise.analysis.text import counted
 
 _HIGH, _LAYER, _APART, _BETWEEN, _SIZE = 22, 44, 16, 56, 11.5
 _SWEEPS = 60
-_ORDERED = 12  # sweeps that may change the order
+_ORDERED = 12  # the number of first sweeps, which alone may change the order
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A box: its text, the nodes that it depends on, and the cycle in which an instruction's value is ready."""
+    """A box: its text, the numbers of nodes that it needs, and the cycle in which an instruction's value is ready."""
 
     text: str
     kind: Literal["value", "operation", "move"]
@@ -37,7 +37,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class DependencePicture:
-    """Nodes in topological order, with two lines above them. `path` is the critical path, by the numbers of nodes."""
+    """Nodes in topological order, below two lines of text. `path` is the critical path, by the numbers of nodes."""
 
     heading: str
     below: str
@@ -68,7 +68,7 @@ def graph(heading: str, binary: Binary, task: Task, on: Processor) -> Dependence
 
 
 def dependences(graphs: Sequence[DependencePicture], on: Processor) -> str:
-    """Draw graphs for one processor side by side, each below its heading and another line."""
+    """Return a picture (SVG) of graphs for one processor, side by side, each below its two lines of text."""
     x, height = 0.0, 0.0
     marks: list[str] = []
     for shown in graphs:
@@ -107,7 +107,7 @@ def _drawn(shown: DependencePicture) -> Drawing:
 
 
 def _layered(nodes: Sequence[Node]) -> tuple[list[list[int]], list[tuple[int, ...]]]:
-    """Return the nodes and bends of each layer, and each edge as a chain: its ends, and a bend in layers between."""
+    """Return the nodes and bends of each layer, and edges as chains: their ends, and bends in all layers between."""
     depth: list[int] = []
     for node in nodes:
         depth.append(max((depth[source] + 1 for source in node.waits_for), default=0))
@@ -151,7 +151,7 @@ def _placed(
 
 
 def _spread(layer: Sequence[tuple[int, float, float, float]]) -> dict[int, float]:
-    """Place nodes in this order without overlap, as near as possible to their preferred places.
+    """Return the places of nodes' middles, by number: in this order, without overlap, near the preferred places.
 
     The weighted sum of squared distances is minimized by pooling adjacent nodes. A node is given by its number, width,
     weight, and the preferred place of its middle.
@@ -170,7 +170,7 @@ def _spread(layer: Sequence[tuple[int, float, float, float]]) -> dict[int, float
 
 
 def _edge(points: Sequence[tuple[float, float]], critical: bool) -> str:
-    """Draw an arrow from the bottom of the first box through the bends to the top of the last."""
+    """Return an arrow (SVG) from the first box's bottom through the bends to the last box's top; points are tops."""
     (x, y), *bends, (to_x, to_y) = points
     through = [end for bend_x, bend_y in bends for end in ((bend_x, bend_y), (bend_x, bend_y + _HIGH))]
     tip = [(to_x, to_y), (to_x - 3, to_y - 6), (to_x, to_y), (to_x + 3, to_y - 6)]

@@ -10,7 +10,7 @@ from setwise.codegen.board import ALL, DIR8, DIRECTION_SETS, DIRECTIONS, Directi
 from setwise.codegen.ir.routine import Routine
 
 SLIDERS, EMPTY = 0x0108_0000_2000_0000, 0xBE53_BDFB_D77B_98B6
-"""The position of the literature's slow motion (Dumb7Fill, Some south fill cycles): black rooks and queen."""
+"""Black's rooks and queen, and the empty squares, of the literature's example (Dumb7Fill, Some south fill cycles)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +181,7 @@ def _last(shown: Sequence[TracedFill]) -> int:
 
 
 def _dry(shown: Sequence[TracedFill]) -> int | None:
-    """Return the first cycle after the last change in any direction, or None if the last cycle changes something."""
+    """Return the number of the first cycle after the last change in any direction, or None if there is none."""
     each = [one.dry for one in shown]
     return None if None in each else max(number for number in each if number is not None)
 

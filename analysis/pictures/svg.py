@@ -30,7 +30,7 @@ DARK = {
     SQUARES[0]: "#1c222a",
     SQUARES[1]: "#161b22",
 }
-"""The replacement of each colour on a dark page."""
+"""The colour on a dark page, by the colour on a light one."""
 
 SANS = "-apple-system,'Segoe UI','Liberation Sans',Arial,Helvetica,sans-serif"
 MONO = "ui-monospace,'SF Mono','DejaVu Sans Mono','Liberation Mono',Menlo,Consolas,monospace"
@@ -99,7 +99,7 @@ def number(value: float) -> str:
 
 
 def width_of(content: str, size: float, mono: bool = False) -> float:
-    """Estimate the width of a line of text, rather too wide than too narrow, because readers' fonts differ."""
+    """Estimate the width of a line of text in pixels, rather too wide than too narrow, since readers' fonts differ."""
     if mono:
         return 0.61 * size * len(content)
     narrow = sum(letter in "iljtfr.,:;'|()[] -" for letter in content)
@@ -117,7 +117,7 @@ def text(
     bold: bool = False,
     mono: bool = False,
 ) -> str:
-    """Draw a line of text on the base line y; `anchor` says which part of it is at x."""
+    """Return the mark of a line of text on the base line y; `anchor` says which part of the line is at x."""
     given = [f'x="{number(x)}" y="{number(y)}" font-size="{number(size)}"']
     if mono:
         given.append('class="m"')
@@ -141,25 +141,25 @@ def rectangle(
     edge: str | None = None,
     dashed: bool = False,
 ) -> str:
-    """Draw a filled rectangle, with an edge if it has a colour."""
+    """Return the mark of a filled rectangle; `edge` is the colour of its edge, which None omits."""
     shape = f'<rect x="{number(x)}" y="{number(y)}" width="{number(width)}" height="{number(height)}" fill="{fill}"'
     round_corners = f' rx="{number(radius)}"' if radius else ""
     return f"{shape}{round_corners}{_edge(edge, 1, dashed)}/>"
 
 
 def circle(x: float, y: float, radius: float, fill: str, edge: str | None = None) -> str:
-    """Draw a filled circle, with an edge if it has a colour."""
+    """Return the mark of a filled circle around (x, y); `edge` is the colour of its edge, which None omits."""
     return f'<circle cx="{number(x)}" cy="{number(y)}" r="{number(radius)}" fill="{fill}"{_edge(edge, 1)}/>'
 
 
 def line(points: Sequence[tuple[float, float]], colour: str = INK, thick: float = 1, dashed: bool = False) -> str:
-    """Draw a line through points."""
+    """Return the mark of a line through points, `thick` pixels wide."""
     places = " ".join(f"{number(x)},{number(y)}" for x, y in points)
     return f'<polyline points="{places}" fill="none"{_edge(colour, thick, dashed)}/>'
 
 
 def moved(x: float, y: float, marks: Iterable[str]) -> str:
-    """Translate marks to the right and down."""
+    """Return the marks, moved x pixels to the right and y down, as one mark."""
     return "\n".join((f'<g transform="translate({number(x)} {number(y)})">', *marks, "</g>"))
 
 

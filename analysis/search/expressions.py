@@ -47,10 +47,10 @@ class OutOfTime(Exception):
 
 
 class Expressions:
-    """The instructions of a target, over the values `beside`, that can replace a step of a program.
+    """A search for instructions of a target, over the values `beside`, that can replace a step of a program.
 
-    The search for them raises OutOfTime when time.thread_time() exceeds `until`. If the code contains moves, it
-    includes replacements that save no step, since they may save a move.
+    Its methods raise OutOfTime when time.thread_time() exceeds `until`. If the code contains moves, it includes
+    replacements that save no step, since they may save a move.
     """
 
     def __init__(self, trials: Trials, step: ProgramStep, beside: Sequence[Argument], until: float) -> None:
@@ -64,7 +64,7 @@ class Expressions:
         self.wanted = Wanted(self._joined(step.number), self.domain.every(trials.caring(step.number, self.domain)))
         samples = range(0, PITCH * self.domain.number, PITCH)
         self.telling = max(samples, key=lambda start: (self.wanted.caring >> start & ONES).bit_count())
-        """The start of the sample in which the most bits matter."""
+        """The lowest bit of the sample in which the most bits matter."""
         self.needs = _needs(self.program)
         alive = self.program.with_instead(step.number, Known((0,) * (8 if step.form.file == "vector" else 1)))
         self.alive = sum(1 << other.number for other in alive.steps)
@@ -72,17 +72,17 @@ class Expressions:
         self.free = 1 + max(self.program.files) + len(self.program.steps)
 
     def single(self) -> Iterator[tuple[ProgramStep, ...]]:
-        """Yield single instructions."""
+        """Yield replacements of one new step."""
         for expression, _ in self._matching([self.wanted], 1):
             yield (self._step(expression, 0),)
 
     def pairs(self) -> Iterator[tuple[ProgramStep, ...]]:
-        """Yield pairs of instructions, of which the second reads the first."""
+        """Yield replacements of two new steps, of which the second reads the first."""
         for inner, target in self._matching([*self._inside(self.wanted, 2)], 2):
             yield self._step(inner, 0), self._around(target, 1)
 
     def triples(self) -> Iterator[tuple[ProgramStep, ...]]:
-        """Yield triples of instructions, each of which reads the previous one."""
+        """Yield replacements of three new steps, each of which reads the previous one."""
         if self.alive.bit_count() + 3 > self.most:
             return
         seen = {*self.bits.values()}
@@ -120,7 +120,7 @@ class Expressions:
         return self.domain.joined(lanes, self.trials.few).bits
 
     def _spares(self, args: Sequence[Argument], new: int) -> bool:
-        """Return whether the program has at most `most` steps with `new` ones that read these arguments."""
+        """Return whether a program with `new` more steps, which read these arguments, has at most `most` steps."""
         return (self.alive | self._reading(args)).bit_count() + new <= self.most
 
     def _reading(self, args: Sequence[Argument]) -> int:
@@ -141,7 +141,7 @@ class Expressions:
         """
         if not wanted:
             return
-        # Compare one sample first, which rules out most expressions cheaply: by its mask, then by its bits.
+        # Group the wanted values by mask and bits in one sample, whose comparison rules out most expressions cheaply.
         alike: dict[int, dict[int, list[Wanted]]] = {}
         for target in wanted:
             its_bits, its_caring = target.bits >> self.telling & ONES, target.caring >> self.telling & ONES
@@ -169,7 +169,7 @@ class Expressions:
     def _expressions(
         self, values: Sequence[Argument], new: int, read: int | None = None
     ) -> Iterator[tuple[Expression, int]]:
-        """Yield the target's operations on one or two values, and their results; `new` and `read` as in `_matching`."""
+        """Yield operations of the target on one or two values, with results; `new` and `read` are as in `_matching`."""
         domain, lanes = self.domain, max(2, self.lanes) if self.step.form.file == "vector" else 1
         either = [op for op in _EITHER if self.target.has(op, lanes)]
         ordered = [op for op in _ORDERED if self.target.has(op, lanes)]
@@ -195,7 +195,7 @@ class Expressions:
     def _tried(
         self, groups: Iterable[tuple[Argument, ...]], new: int, read: int | None
     ) -> Iterator[tuple[Argument, ...]]:
-        """Yield the groups, not all constant, that `_spares` allows; with `read`, only those with that value."""
+        """Yield groups that `_spares` allows, but none of constants only; with `read`, only those with that value."""
         for args in groups:
             constant = all(isinstance(arg, Known) for arg in args)
             if not constant and (read is None or read in args) and self._spares(args, new):
@@ -240,7 +240,7 @@ class Expressions:
         return _truth(a, b, c, ones, zeros)
 
     def _inside(self, wanted: Wanted, new: int) -> Iterator[Wanted]:
-        """Yield for each operation and other argument the value that the operation must take to give the wanted one."""
+        """Yield the value, if any, that each operation must take with another argument or a count to give `wanted`."""
         bits, caring = wanted.bits, wanted.caring
         lanes = max(2, self.lanes) if self.step.form.file == "vector" else 1
         has = {op: self.target.has(op, lanes) for op in (*_EITHER, *_ORDERED, *_COUNTED)}

@@ -57,7 +57,7 @@ Written = Hole | Address | int
 
 @dataclass(frozen=True)
 class Spelling(Row):
-    """A row derived from one instruction of the given code."""
+    """A row derived from one instruction of the lifted code."""
 
     parts: tuple[Written, ...] = ()
     over: bool = False
@@ -127,14 +127,14 @@ class Form:
     row: Row = field(repr=False)
     op: str
     number: int | tuple[int, ...] | None
-    """The truth table, or the shift count of each lane, of the target's own rows."""
+    """A truth table, a shift count (of scaled-sum) or that of each lane; 0 or None for other operations."""
     files: tuple[RegisterFile, ...]
     file: RegisterFile | None
     bits: int
 
     @property
     def offset(self) -> int:
-        """The displacement of a store from its pointer."""
+        """The displacement in bytes of a store from its pointer."""
         assert isinstance(self.row, Spelling)
         return next(part.displacement for part in self.row.parts if isinstance(part, Address))
 
@@ -272,7 +272,7 @@ def _encodable(mnemonic: str, operands: tuple[Operand, ...]) -> bool:
 
 
 def overwrites(mnemonic: str, parts: tuple[Written, ...]) -> bool:
-    """Return whether an instruction also reads its first operand. Raises SearchError if no assembler can encode it."""
+    """Return whether an instruction also reads its first operand. Raises SearchError if it cannot be encoded."""
     operands = tuple(_register(part) for part in parts)
     try:
         (decoded, *_) = decode(assemble(Code(_FOLDED, (Instruction(mnemonic, operands),))).text)

@@ -1,4 +1,4 @@
-"""From bytes to a program: registers, moves and stack slots disappear, and loads of read-only data become constants."""
+"""The translation of bytes to a program: without registers, moves, stack slots; loaded read-only data are constants."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -44,7 +44,7 @@ _MOVES = frozenset({"mov", "movq", "vmovq", "movdqa", "movdqu", "movaps", "movup
 _IDLE = frozenset({"vzeroupper", "endbr64", "nop"})
 """Instructions without a result for the routine."""
 
-_CONSTANT = 8  # samples, to find results that do not depend on the arguments
+_CONSTANT = 8  # the number of samples on which a constant result must be equal
 
 
 @dataclass
@@ -53,19 +53,19 @@ class _Lifting:
     task: Task
     target: Target
     at: dict[str, Argument] = field(default_factory=dict)
-    """The value in each register, by its full name."""
+    """The value in each register, by the name of the whole register: rax, zmm0, k1."""
     slots: dict[int, Argument] = field(default_factory=dict)
     """The value in each stack slot, by the slot's offset from rsp at entry."""
     bits: dict[int, int] = field(default_factory=dict)
-    """The width of each value; the bits above are zero or undefined."""
+    """The width of each value in bits, by its number; the bits above are zero or undefined."""
     depth: int = 0
-    """The current distance of rsp below its value at entry."""
+    """The current distance in bytes of rsp below its value at entry."""
     parameters: list[ProgramInput] = field(default_factory=list)
     steps: list[ProgramStep] = field(default_factory=list)
     given: int = 0
     """The number of parameters that are the routine's; the others are callee-saved or undefined registers."""
     entry: dict[str, Argument] = field(default_factory=dict)
-    """The parameter in each register at entry."""
+    """The number of the parameter in each register at entry, by the name of the whole register."""
 
     def begin(self) -> None:
         for argument in self.task.arguments:
@@ -230,7 +230,7 @@ class _Lifting:
         self.at[first.full] = number
 
     def _known(self, form: Form, args: list[Argument], instruction: Decoded) -> Known | None:
-        """Return the result as a constant if it does not depend on the arguments, else None."""
+        """Return the result as a constant if it is the same on samples of arbitrary arguments, else None."""
         domain = Samples(_CONSTANT)
         given = []
         for place, arg in enumerate(args):

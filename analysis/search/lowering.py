@@ -1,4 +1,4 @@
-"""From a program back to code: codegen's passes schedule it and allocate registers."""
+"""The translation of a program back to code, with codegen's passes, which schedule it and allocate registers."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace

@@ -19,7 +19,7 @@ class Known:
 
     @property
     def file(self) -> RegisterFile:
-        """The register file that can hold it."""
+        """The register file that can hold the constant."""
         return "vector" if len(self.words) > 1 else "general"
 
 
@@ -29,7 +29,7 @@ Argument = int | Known
 
 @dataclass(frozen=True, slots=True)
 class ProgramInput:
-    """A value at entry in a register of that file. `lanes` of its words are the caller's."""
+    """A value at entry, in a register of `file` or on the stack. Of an argument, the lowest `lanes` words are set."""
 
     number: int
     file: RegisterFile
@@ -105,7 +105,7 @@ class Program:
         return replace(self, steps=tuple(reversed(kept)))
 
     def values(self, domain: Samples, given: Sequence[Lanes]) -> dict[int, Lanes]:
-        """Return the words of all values; `given` are those of the parameters. A store has the words that it writes."""
+        """Return the words of each value by its number (of a store, the words written); the parameters' are `given`."""
         known: dict[int, Lanes] = {p.number: lanes for p, lanes in zip(self.parameters, given, strict=True)}
         for step in self.steps:
             known[step.number] = step.form.result(domain, [lanes_of(arg, known) for arg in step.args])

@@ -100,10 +100,10 @@ def length(binary: Binary) -> int:
 def search(
     subject: SearchSubject, binary: Binary, level: str, budget: float, at: slice = slice(None)
 ) -> tuple[Tally, Improvement | None]:
-    """Search one level at the places `at` of the code. Return the attempts, and the first improvement or None.
+    """Search one level for up to `budget` seconds of CPU time. Return the attempts, and the first improvement or None.
 
-    It ends at the first improvement, or after `budget` seconds of CPU time. Raises SearchError, with a one-line
-    message, if the code cannot be lifted or is wrong.
+    `at` selects places of the code: its steps with a result, preceded in level b by the unchanged program. Raises
+    SearchError, with a one-line message, if the code cannot be lifted or is wrong.
     """
     return _Search(subject, binary, level, time.thread_time() + budget).run(at)
 
@@ -140,7 +140,7 @@ class _Search:
     def run(self, at: slice) -> tuple[Tally, Improvement | None]:
         start, program = time.thread_time(), _trials(self.subject, self.binary).program
         places: list[Program | ProgramStep] = [step for step in program.steps if step.form.file]
-        if self.level == "b":  # the unchanged program may be compiled to less
+        if self.level == "b":  # codegen may compile the unchanged program to fewer instructions
             places.insert(0, program)
         finding = None
         for place in places[at]:
@@ -192,8 +192,8 @@ class _Search:
     def beside(self, before: Program, program: Program, description: str, seen: set[Values]) -> Improvement | None:
         """Search for a second replacement in a right program that is no shorter.
 
-        Only steps with a reader in `before`, but not in the program, are replaced: they may need fewer bits. Programs
-        whose set of values is in `seen` are skipped.
+        Only steps that have lost a reader since `before` are replaced: they may need fewer bits. Programs whose set of
+        values is in `seen` are skipped.
         """
         trials = Trials(self.subject.plan.routine.contract, self.subject.task, program, self.subject.plan.target, 1)
         values = _values(trials, program)
@@ -262,7 +262,7 @@ def run_session(found: SearchSession, levels: Sequence[str], budget: float) -> S
 
 
 def sessions(requests: Sequence[Request]) -> list[SearchSession]:
-    """Return a new session for each kernel. Kernels of one routine with the same bytes share one."""
+    """Return a new session for each kernel that can be made. Kernels of one routine with the same bytes share one."""
     found: dict[tuple[Binary, str], SearchSession] = {}
     for request, kernel in made(requests):
         if isinstance(kernel, str):
@@ -295,9 +295,9 @@ def shorten(
 ) -> None:
     """Search for shorter code with the same contract and update the sessions in place.
 
-    An interrupted search keeps its improvements. The levels are a (another value in place of a result), b (one new
-    instruction) and c (two or three). Each takes at most `budget` seconds of CPU time. Raises CannotRunHere if a
-    process dies. Needs NumPy and bitwuzla.
+    Levels: a, another value in place of a result; b, one new instruction; c, two or three. Each search of a level takes
+    at most `budget` seconds of CPU time. If interrupted, all improvements are kept without worker processes; with them,
+    those before the first unfinished session. Raises CannotRunHere if a process dies. Needs NumPy and bitwuzla.
     """
     processes = min(processes, len(sessions))
     if processes < 2:

@@ -106,7 +106,7 @@ class Trials:
         return lanes_of(arg, self.values)
 
     def standing_in(self, number: int, candidates: Sequence[Lanes]) -> Iterator[int]:
-        """Yield the indices of the candidates with which all results are right on the few samples."""
+        """Yield the indices of candidates that can replace value `number`: results stay right on the few samples."""
         size = self.few.number * BYTES
         for start in range(0, len(candidates), _TOGETHER):
             some = candidates[start : start + _TOGETHER]

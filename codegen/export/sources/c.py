@@ -1,4 +1,4 @@
-"""C11 and C++17: a header with every kernel as a function, and a function per routine that chooses the best."""
+"""Writer of a C11 and C++17 header: a function per kernel, and a function per routine that calls the best kernel."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -213,7 +213,7 @@ def prefixed(text: str, prefix: str) -> str:
 
 
 def files(order: Order) -> dict[str, bytes]:
-    """Return the header by its file name."""
+    """Return the header's bytes by its file name."""
     return {f"{_stem(order)}.h": header(order).encode("ascii")}
 
 
@@ -310,7 +310,7 @@ def _sets_of(targets: Sequence[Target]) -> str:
 
 
 def _choice(choice: Choice) -> str:
-    """Return the text of the function that calls the best kernel, with its comment."""
+    """Return the text of the function that calls the best usable kernel, with its comment."""
     plain = choice.kernels[-1]
     remark = _comment([*comment_lines(choice), f"Usage: {usage(plain, choice.name)}"], documents=True)
     return f"{remark}\n{prefixed(_branching(choice), plain.prefix)}"

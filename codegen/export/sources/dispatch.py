@@ -16,7 +16,7 @@ from setwise.codegen.targets import TARGETS
 from setwise.codegen.targets.table import Target
 
 BITS: Mapping[str, int] = {name: 1 << at for at, name in enumerate(TARGETS)}
-"""A bit for each instruction set. Plain x86-64 has bit 0, which is always set."""
+"""A mask of one bit for each instruction set, by name. Plain x86-64 has bit 0, which is always set."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The text of each operation in C, Rust and Zig."""
+"""Templates for the text of each operation in C, Rust and Zig."""
 
 from collections.abc import Mapping
 

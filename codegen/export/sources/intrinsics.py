@@ -18,7 +18,7 @@ BITS = {2: "128", 4: "256", 8: "512"}
 
 
 def named(template: str, lanes: int) -> str:
-    """Return the name of an intrinsic for this many lanes.
+    """Return the name of an intrinsic for this many lanes, from a template with {p} and {s}.
 
     >>> named(LOAD, 4)
     '_mm256_loadu_si256'

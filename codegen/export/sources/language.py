@@ -117,7 +117,7 @@ class Language:
         return EXPRESSIONS[value.op][self.NAME].format(a=a, b=b, n=n, m=m, bytes=8 * value.lanes)
 
     def count(self, lanes: int, counts: tuple[int, ...]) -> str:
-        """Return the text of an operation's shift counts, one for each of `lanes` lanes. Here there is one lane."""
+        """Return the text of an operation's shift counts, one for each of `lanes` lanes; here only of the first."""
         return str(counts[0])
 
     def on_vectors(self, value: Value, operands: Sequence[str]) -> str:

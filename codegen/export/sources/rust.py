@@ -1,4 +1,4 @@
-"""A Rust module: every kernel as an unsafe function, and a safe function per routine that chooses the best."""
+"""Writer of a Rust module: an unsafe function per kernel, and a safe one per routine that calls the best kernel."""
 
 from collections.abc import Iterator, Sequence
 
@@ -264,7 +264,7 @@ def _branching(choice: Choice, arguments: Sequence[str]) -> list[str]:
 
 
 def _choice(choice: Choice, order: Order) -> str:
-    """Return the text of the safe function that calls the best kernel."""
+    """Return the text, with its comment, of the safe function that calls the best usable kernel."""
     plain = choice.kernels[-1]
     contract = plain.routine.contract
     arrays = bool(contract.elements)

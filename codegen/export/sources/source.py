@@ -56,7 +56,7 @@ def source_of(kernel: Kernel) -> SourceForm:
     def region_rule(region: Region) -> Region:
         if region.index is None or not region.addressed:
             return region
-        # The index is the jump table's address plus the entry at the original index.
+        # The region's index is the jump table's address plus the entry at the original index.
         return replace(region, index=region.index.args[1].args[1])
 
     return SourceForm(rewrite(kernel.selected, rule, region_rule), tables)
@@ -194,7 +194,7 @@ class _Walk:
             self.names[result] = variables[int(result.attr)]
 
     def round(self, region: Region, number: int, block: Block, variables: Sequence[str]) -> list[str]:
-        """Return the lines of body `number`, then assignments of all next values at once to the carried variables."""
+        """Return the lines of body `number`, copies of old values needed later, and assignments of next values."""
         phis, nexts = region.phis[number], region.bodies[number]
         self.names.update(zip(phis, variables, strict=True))
         lines = self.block(block)

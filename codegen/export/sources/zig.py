@@ -1,4 +1,4 @@
-"""A Zig file: every kernel as a function, and a function per routine that chooses the best for the target CPU.
+"""Writer of a Zig file: a function per kernel, and one per routine that calls the best kernel for the target CPU.
 
 Zig's compiler lowers plain integers and @Vector to instructions of its choice.
 """
@@ -121,7 +121,7 @@ def _ternary(value: Value, operands: Sequence[str]) -> str:
 
 
 _INPUTS = {0xF0: "a", 0xCC: "b", 0xAA: "c"}
-"""The truth tables of the three inputs: bit 4a + 2b + c."""
+"""The three inputs by their truth tables, whose bit 4a + 2b + c is the value for a, b and c."""
 
 
 def three_input_logic(truth: int) -> str:
