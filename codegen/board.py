@@ -309,9 +309,9 @@ class Position:
         . . . . . . . .
         . . . . . . . .
         . . . . . . . .
+        . . . . . 1 . .
         . . . . . . . .
-        . . . . . . . .
-        1 . . 1 . . . 1
+        1 . . . . . . 1
         """
         letters = "Q" * (orthogonal or diagonal) + "R" * orthogonal + "B" * diagonal
         return sum(self.pieces(side, letter) for letter in letters)

@@ -75,9 +75,9 @@ class Written:
 class Contract:
     """The parameters, requirements and results of a routine.
 
-    `specification` names one of analysis.spec, for `direction`, or is a user's, or "" for none. Inputs that no requirement
-    excludes have a defined result. A slider may stand on a square that is also empty: it attacks as usual, and other
-    rays pass through its square.
+    `specification` names one of analysis.spec, for `direction`, or is a user's, or "" for none. Inputs have a defined
+    result unless a requirement excludes them. A slider may stand on a square that is also empty: it attacks as usual,
+    and other rays pass through its square.
     """
 
     parameters: tuple[Parameter, ...]
