@@ -182,6 +182,15 @@ def test_what_ran_is_what_stood_there(mine: Path, capsys: Capture) -> None:
     assert [path.name for path in mine.parent.iterdir()] == ["mine.py"]
 
 
+def test_a_proof_names_no_specification_if_there_is_none(mine: Path, capsys: Capture) -> None:
+    require_module("bitwuzla")
+    mine.write_text(f"{HEAD}def f(x: Board) -> Board:\n    return x << 8\n")
+    assert main(("prove", "mine.py", "--isa", "x86-64", "--abi", "sysv")) == 1
+    shown = capsys.readouterr().out
+    assert "\nspecification" not in shown
+    assert "no specification: write one" in shown
+
+
 def test_from_python() -> None:
     def inner(x: Board) -> Board:
         return x << 8
