@@ -131,12 +131,15 @@ def comparison(left: Request, right: Request) -> str:
 
 def counts(codes: Sequence[Code]) -> list[dict[str, Any]]:
     """Return a row for each code: the columns of `key_of`, counts by class, bytes, and an ELF function's features."""
-    from setwise.analysis.code.count import count
+    from setwise.analysis.code.count import UnclassifiedError, count
     from setwise.analysis.code.decode import decode, features
 
     def counted(code: Code) -> dict[str, Any]:
         binary = _binary(code)
-        row = count(binary).as_dict()
+        try:
+            row = count(binary).as_dict()
+        except UnclassifiedError as error:
+            raise UnclassifiedError(f"{key_of(code)['name']}: {error}") from None
         if isinstance(code, Request):
             return {**key_of(code), **row}
         del row["data_bytes"]  # the sections may hold data of other functions too

@@ -85,12 +85,19 @@ def steps() -> list[str]:
     return [WORDS[len(fill(each, (SLIDERS, EMPTY)).cycles)] for each in fills]
 
 
+def six_and_seven() -> list[str]:
+    """Return the steps of dumb7's attacks and of its fill."""
+    return [WORDS[of("dumb7.attacks.sout")["operations"] // 3], steps()[0]]
+
+
 EAST = ("subtraction.attacks-cleared.east", "push.attacks.east", "kogge-stone.attacks.east")
 ON_E4 = "exploding.bishop", "x86-64", (square("e4"), ALL)
 SHOWN, DEPARTURES = (f"pytest tests/{each}" for each in ("test_readme.py", "codegen/fills/test_departures.py"))
 STATEMENTS: dict[str, dict[str, str | Callable[[], list[Any]]]] = {
     "README.md": {
+        "Bit {} is a1, bit {} b1, bit {} h8": lambda: [square(name) for name in ("a1", "b1", "h8")],
         "in {} steps and in {}": steps,
+        "{} of dumb7's {} steps": six_and_seven,
         "for {} instruction sets": lambda: [WORDS[len(TARGETS)]],
     },
     "docs/engine-authors.md": {
@@ -121,8 +128,8 @@ STATEMENTS: dict[str, dict[str, str | Callable[[], list[Any]]]] = {
         "southward at least {} cycles. Kogge-Stone": lambda: pairs("latency")[:1],
         "doubles the reach with each of three steps: at least {} cycles. Its": lambda: pairs("latency")[1:],
         "{} moves hardly count": lambda: [WORDS[of("kogge-stone.attacks.sout")["moves"]]],
-        "{} dependent steps of a shift and an and": lambda: [WORDS[of("dumb7.attacks.sout")["operations"] // 3]],
-        "with each instruction set, it has fewer instructions and lower bounds": WINS,
+        "{} dependent steps of a shift and an and (its fill takes {})": six_and_seven,
+        "with each instruction set, it takes fewer instructions, and fewer cycles by these bounds": WINS,
         "| {} and {} operations, {} and {} instructions": lambda: pairs("operations", "instructions"),
         "| {} and {} moves, {} and {} registers; {} and {} cycles a call": lambda: pairs("moves", "registers", "bound"),
         "BMI2: {} and {} moves; {} and {} cycles a call": lambda: pairs("moves", "bound", isa="bmi2"),
@@ -135,16 +142,16 @@ STATEMENTS: dict[str, dict[str, str | Callable[[], list[Any]]]] = {
         "his code {} instructions and {} cycles, the addition (`) {} and {}, Kogge-Stone {} and {} |": lambda: [
             of(name, "sse2")[column] for name in EAST for column in ("instructions", "latency")
         ],
-        "of an empty board: {} cycles, {} cycles a call; Kogge-Stone for any bishops: {} and {} |": lambda: [
+        "of an empty board: {} cycles, {} cycles a call; Kogge-Stone for any number of bishops: {} and {} |": lambda: [
             code[column] for code in (of(*ON_E4), of("kogge-stone.attacks.bishop")) for column in ("latency", "bound")
         ],
         "to the right by {}, and ` a shift to the left by {}": lambda: [-SOUT.shift, NOEA.shift],
         "does two operations of a fill": SHOWN,
         "the fill of seven cycles": DEPARTURES,
-        "For a bishop 7, 8 and 9 mean no, one and two explosions; for a rook 9, 10 and 11 do": DEPARTURES,
+        "For a bishop 7, 8 and 9 mean 0, 1 and 2 explosions, for a rook 9, 10 and 11": DEPARTURES,
     },
     "reports/README.md": {
-        "of {} dependent steps, at": lambda: [WORDS[of("dumb7.attacks.sout")["operations"] // 3]],
+        "of {} dependent steps (its fill takes {}), at": six_and_seven,
         "least {} cycles, and Kogge-Stone of three, at least {}": lambda: pairs("latency"),
         "{} cycles a call, AVX-512 {} in fewer instructions, and SSE2, which every x86-64 processor has, {}": lambda: [
             figure(of("sliders.union", isa)["bound"]) for isa in ("avx2", "avx512", "sse2")

@@ -302,7 +302,7 @@ class Elf:
         if start == 0:
             return ()
         if size != 64 or number == 0 or names >= number:
-            raise ElfError("damaged: its section headers are invalid, or there are more than 65,279")
+            raise ElfError("damaged: its section headers are invalid, or there are more than 65,279 of them")
         headers = [*struct.iter_unpack("<IIQQQQIIQQ", self._part(start, 64 * number, "the section header table"))]
         _, kind, _, _, at, length, *_ = headers[names]
         text = self._part(at, length, "the table of section names") if kind != NOBITS else b""

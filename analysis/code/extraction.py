@@ -126,7 +126,7 @@ class Extraction:
             content = self.elf.bytes_of(section)[start : start + min(size, _LONGEST + 1)]
         self.text[:] = content if self.function.symbol.size else content[: self._extent(content)]
         if len(self.text) > _LONGEST:
-            raise ElfError(f"has more than {_LONGEST:,} bytes of code, which is the most that setwise reads")
+            raise ElfError(f"has more than {_LONGEST:,} bytes of code: give a shorter function")
         self._piece("code", section, self.origin, 0, len(self.text))
         if self.elf.linked:
             self._check_branches()
@@ -174,7 +174,7 @@ class Extraction:
         for section in self.elf.sections:
             if section.flags & ALLOC and 0 <= address - section.address < section.size:
                 return section
-        raise ElfError(f"reads {address:#x}, which is in no section of the file")
+        raise ElfError(f"reads {address:#x}, which is in no section of the file: give a file with all section headers")
 
     def _check_code(self, section: ElfSection) -> None:
         if section.type != PROGBITS or section.flags & ~GROUP != ALLOC | EXECINSTR:
@@ -255,7 +255,7 @@ class Extraction:
             raise ElfError(f"refers to '{name}' by R_X86_64_{kind}: {hint}")
         inside = instruction.length - 4 if branches else displacement(instruction)
         if inside is None:
-            raise ElfError(f"has no displacement in '{instruction.text()}' to relocate")
+            raise ElfError(f"has no displacement in '{instruction.text()}' to relocate: the file is damaged")
         if at != instruction.offset + inside:
             raise ElfError(f"relocates '{name}' at offset {at:#x}, in an operand that is no address: {_LINKED}")
         if table:
@@ -416,7 +416,7 @@ class Extraction:
 
     def _set(self, content: bytearray, at: int, value: int) -> None:
         if not -(1 << 31) <= value < 1 << 31:
-            raise ElfError("needs an address that is more than 2 GiB away")
+            raise ElfError("has an operand more than 2 GiB away from its instruction: the file is damaged")
         content[at : at + 4] = value.to_bytes(4, "little", signed=True)
 
 

@@ -51,5 +51,5 @@ def report_not_made(requests: Sequence[Request], made: Collection[tuple[str, str
             except Refused as error:
                 refused.setdefault((request.routine.name, str(error)), {})[request.isa] = None
     for (name, why), isas in refused.items():
-        print(f"not made: {name} for {', '.join(isas)}: {why}", file=sys.stderr)
+        print(f"cannot be made: {name} for {', '.join(isas)}: {why}", file=sys.stderr)
     return not {name for name, _ in refused} <= {key[0] for key in made}

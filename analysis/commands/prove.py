@@ -118,7 +118,7 @@ def certificate_text(proof: Proof) -> str:
     notes = [
         *_digests(certificate.binary),
         ("end", certificate.binary.layout.end if certificate.binary.layout else ""),
-        ("specification", _specification(task)),
+        ("specification", _specification(task) if task.specification else ""),
         ("takes", takes + given),
         ("gives", ", ".join(f"{result.name} in {result.place}" for result in task.results)),
         ("memory", _MEMORY if any(argument.kind in ("boards", "results") for argument in task.arguments) else ""),

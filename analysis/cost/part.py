@@ -68,8 +68,8 @@ def longest_path(binary: Binary) -> tuple[Decoded, ...]:
             to = places.get(offset, 0)
             if to <= at:
                 raise ValueError(
-                    f"its longest path is unknown: '{code[at].text()}' at offset {code[at].offset:#x} jumps back, or "
-                    "to an unknown place"
+                    f"the longest path is unknown: '{code[at].text()}' at offset {code[at].offset:#x} jumps back, or "
+                    "to an unknown place: cost a call of a routine by --executed"
                 )
             if lengths[to] >= lengths[at]:
                 lengths[at], following[at] = 1 + lengths[to], to

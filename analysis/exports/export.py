@@ -81,7 +81,8 @@ def export(
     for routine in routines:
         if is_own(routine.name) and not _OWN_NAME.fullmatch(routine.name):
             raise ValueError(
-                f"{routine.name!r} is not a valid name for all output languages: use letters, digits and ._-/"
+                f"{routine.name!r} cannot be named in exports: give the file a path of letters, digits and ._+@~/-, "
+                "and define the function outside of others"
             )
 
     def varied(pair: tuple[Routine, str]) -> tuple[str, str, str]:

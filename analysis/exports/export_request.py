@@ -64,9 +64,9 @@ class ExportRequest(Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
         varied = [each[:2] for each in self.variants]
         for each in (self.names, self.isas, varied):
             if len(set(each)) < len(each):
-                raise ValueError("names, instruction sets and variants of a request must not repeat")
+                raise ValueError("names, instruction sets and variants of a request must not repeat: give each once")
         if not set(varied) <= {*product(self.names, self.isas)}:
-            raise ValueError("variants name a kernel that the request does not name")
+            raise ValueError("a variant's kernel is not requested: request it, or omit the variant")
 
     @property
     def command(self) -> str:

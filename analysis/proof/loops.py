@@ -19,6 +19,7 @@ from setwise.analysis.semantics.domains import Bits
 from setwise.analysis.semantics.state import SemanticsError, Unsupported
 
 MOST_BOARDS = 1 << 60  # more do not fit into the address space
+_REMEDY = "let each iteration write the same number of boards, and count up to n or down to 0, or run setwise check"
 _TRIES = 16  # attempts to make an invariant inductive, without `limits` and then with them
 _FORGOTTEN = ("registers", "vectors", "flags")  # these, and bytes of memory, may be unknown at a loop's head
 _OF_INVARIANT = [("memory", "arrays", name) for name in ("frontier", "round", "touched", "written")]
@@ -92,7 +93,7 @@ def guess(
     arrays = path.space.arrays
     (each, *unlike) = {_written(back) - _written(path) for back in backs}
     if arrays is None or unlike or each < 1:
-        raise Unsupported(f"no invariant is found for the loop at {path.offset:#x}")
+        raise Unsupported(f"no invariant is found for the loop at {path.offset:#x}: {_REMEDY}")
     moving = {}
     for variable in variables:
         if variable.is_word:
@@ -143,7 +144,7 @@ class Loops:
     def _enter(self, path: Path) -> Ways:
         head = path.offset
         if head in path.inside:
-            raise Unsupported(f"enters the loop at {head:#x} again from another loop, which is not followed")
+            raise Unsupported(f"enters the loop at {head:#x} again from an outer loop: nest none, or run setwise check")
         once = path.fork(head, 1)
         once.inside |= {head}
         backs, rest = self._round(once)
@@ -159,7 +160,7 @@ class Loops:
         if not self.explorer.possible(path):
             return []
         if not all(self.explorer.sure(path, claim) for _, claim in self._claims(path, invariant.head(0))):
-            raise Unsupported(f"no invariant is found for the loop at {head:#x}")
+            raise Unsupported(f"no invariant is found for the loop at {head:#x}: {_REMEDY}")
         for tried in (replace(invariant, limits=()), invariant):  # conditions about limits are hard for the solver
             guesses = self._guesses(path, tried.head(0))
             held = {at for at, one in enumerate(guesses) if self.explorer.sure(path, one)}
@@ -170,7 +171,7 @@ class Loops:
             if isinstance(found, list):
                 self.used = "the first a boards are done and right, and a rises to n"
                 return found
-        raise Unsupported(f"the loop at {head:#x}: {found or 'no invariant of the values that it changes is found'}")
+        raise Unsupported(f"the loop at {head:#x}: {found or f'no invariant is found: {_REMEDY}'}")
 
     def _keeps(self, path: Path, changes: _Changes, invariant: Invariant, held: set[int]) -> Ways | str | None:
         """Return the paths that leave the loop if the invariant with the guesses `held` is inductive, else the reason.

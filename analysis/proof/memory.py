@@ -111,7 +111,7 @@ class Space:
                 "raises the stack pointer into its caller's frame, which a signal handler may overwrite"
             )
         if limit < ENTRY - LOWEST:
-            raise Unsupported(f"uses more than {LOWEST} bytes of stack, which may not be mapped")
+            raise Unsupported(f"uses more than {LOWEST} bytes of stack, which may not be mapped: use a smaller frame")
         cells.low = limit
         for place in [place for place in cells.content if place < limit]:
             del cells.content[place]
@@ -272,8 +272,11 @@ class Space:
             raise UndecidedError(what, [pointer.index], self._is_own(pointer, size), split=True)
         start = signed(pointer.offset, 64)
         if start < cells.low or start + size > cells.high:
-            around = f"bytes {cells.low} to {cells.high - 1} are the routine's"
-            raise ContractViolation(f"{does} {size} bytes at byte {start} of '{cells.name}', of which {around}")
+            what, own = f"byte {start} of '{cells.name}'", f"bytes {cells.low} to {cells.high - 1}"
+            if pointer.base == STACK:
+                what = f"rsp{start - ENTRY:+d} (rsp as at entry)"
+                own = f"rsp{cells.low - ENTRY:+d} to rsp{cells.high - ENTRY - 1:+d}"
+            raise ContractViolation(f"{does} {size} bytes at {what}, outside the routine's part, {own}")
         return cells, start
 
     # ---- read-only bytes

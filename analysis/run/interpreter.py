@@ -102,8 +102,8 @@ class MemoryRanges(AddressSpace):
                 return region, place
         near = min(self.regions, key=lambda region: abs(address - region.start))
         raise StepError(
-            f"{does} {size} bytes at {address:#x}, outside all memory: "
-            f"byte {address - near.start} of {near.name}, which has {len(near.content)}"
+            f"{does} {size} bytes at {address:#x}, which is not memory of the call; "
+            f"the nearest is {near.name}: {len(near.content)} bytes at {near.start:#x}"
         )
 
 

@@ -96,7 +96,7 @@ class _Lifting:
         known = {*self.at, *(["rsp"] if name in ("add", "sub") else [])}
         strange = next((o for o in operands if isinstance(o, Reg) and o.full not in known), None)
         if strange:
-            raise self.refusal(instruction, f"{strange.name} is not supported")
+            raise self.refusal(instruction, f"the register {strange.name} is not supported")
         if name in ("push", "pop") or "rsp" in instruction.writes:
             self._stack(instruction)
         elif name == "xchg" and all(isinstance(o, Reg) and o.bits == 64 for o in operands):
@@ -289,7 +289,7 @@ class _Reading:
 
     def hole(self, register: Reg) -> Hole:
         if register.file == "other" or register.low or register.bits == 16 or register.full == "rsp":
-            raise self.lifting.refusal(self.instruction, f"uses {register.name}, which cannot be searched")
+            raise self.lifting.refusal(self.instruction, f"the register {register.name} is not supported")
         letter = self.take(self.lifting.at[register.full])
         return Hole(letter, _file(register), register.bits)
 
@@ -352,7 +352,7 @@ _LETTERS: tuple[Letter, ...] = ("a", "b", "c")
 
 def _file(register: Reg) -> RegisterFile:
     if register.file == "other":
-        raise SearchError(f"uses {register.name}, which cannot be searched")
+        raise SearchError(f"the register {register.name} is not supported")
     return register.file
 
 
@@ -393,5 +393,5 @@ def lift(binary: Binary, task: Task, target: Target) -> Program:
         try:
             lifting.lift(instruction)
         except NotEncodable:
-            raise lifting.refusal(instruction, "this form of the instruction is not supported") from None
+            raise lifting.refusal(instruction, "it has no form of registers alone: load by a move first") from None
     return lifting.end()

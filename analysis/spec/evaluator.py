@@ -151,7 +151,7 @@ class _Evaluator:
 
     def _carried(self, region: Region, scope: Scope) -> tuple[Lanes, ...]:
         if any(region.effects):
-            raise EvaluationError("a routine that writes arrays cannot be a specification")
+            raise EvaluationError("a routine over arrays cannot be a specification: name one of boards")
         carried = tuple(self.lanes(value, scope) for value in region.inits)
         if region.kind == "loop":
             return self._loop(region, carried, scope)

@@ -163,7 +163,7 @@ def switch(index: Value, bodies: Sequence[Body], *carried: Value, falls: bool = 
     """
     carried = tuple(map(_value, carried))
     if index.lanes != 1:
-        raise ValueError(f"the index of a switch must have one lane, not {index.lanes}")
+        raise ValueError(f"the index of a switch must have one lane, not {index.lanes}: unite the lanes first")
     if index.constant is not None:
         _below(index.number, len(bodies), "functions")
         for body in bodies[index.number :] if falls else bodies[index.number : index.number + 1]:
@@ -177,7 +177,7 @@ def switch(index: Value, bodies: Sequence[Body], *carried: Value, falls: bool = 
 
 def _below(number: int, count: int, what: str) -> int:
     if number >= count:
-        raise ValueError(f"there is no number {number} among {count} {what}: the last is number {count - 1}")
+        raise ValueError(f"there is no number {number} among {count} {what}: choose 0 to {count - 1}")
     return number
 
 
@@ -196,7 +196,7 @@ def table(values: Sequence[int], index: Value, size: int = 8) -> Value:
                 f"an entry of a table of {size} bytes each must be from 0 to 2**{8 * size} - 1, not {entry}"
             )
     if index.lanes != 1:
-        raise ValueError(f"the index of a table must have one lane, not {index.lanes}")
+        raise ValueError(f"the index of a table must have one lane, not {index.lanes}: unite the lanes first")
     if index.constant is not None:
         return constant(values[_below(index.number, len(values), "entries")])
     return Value("table", (index,), attr=(tuple(values), size))

@@ -124,7 +124,7 @@ def _content(file: str) -> bytes:
     except OSError as error:
         raise ValueError(f"{file!r} cannot be read: {(error.strerror or str(error)).lower()}") from None
     if len(content) > _MOST_BYTES:
-        raise ValueError(f"{file!r} has more than {_MOST_BYTES} bytes: name a Python file that holds routines")
+        raise ValueError(f"{file!r} has more than {_MOST_BYTES >> 20} MiB: name a Python file that holds routines")
     return content
 
 

@@ -138,7 +138,7 @@ class Function:
             if name not in names:
                 raise TypeError(f"{routine} takes no {name}: it takes {', '.join(self.__signature__.parameters)}")
             if name in names[: len(arguments)]:
-                raise TypeError(f"{routine} takes one {name}, not one by its place and one by its name")
+                raise TypeError(f"{routine} is given {name} twice, by position and by name: give it once")
         if len(arguments) + len(named) != len(names):
             number = len(arguments) + len(named)
             raise TypeError(f"{routine} takes {len(names)} arguments ({', '.join(names)}), not {number}")

@@ -182,6 +182,15 @@ def test_what_ran_is_what_stood_there(mine: Path, capsys: Capture) -> None:
     assert [path.name for path in mine.parent.iterdir()] == ["mine.py"]
 
 
+def test_a_proof_names_no_specification_if_there_is_none(mine: Path, capsys: Capture) -> None:
+    require_module("bitwuzla")
+    mine.write_text(f"{HEAD}def f(x: Board) -> Board:\n    return x << 8\n")
+    assert main(("prove", "mine.py", "--isa", "x86-64", "--abi", "sysv")) == 1
+    shown = capsys.readouterr().out
+    assert "\nspecification" not in shown
+    assert "no specification: write one" in shown
+
+
 def test_from_python() -> None:
     def inner(x: Board) -> Board:
         return x << 8
@@ -223,6 +232,6 @@ def test_a_routine_that_is_not_made_is_named(command: tuple[str, ...], mine: Pat
     assert capsys.readouterr().err == ""
     assert main((*command, "mine.py", "--isa", "bmi2")) == 1
     written = capsys.readouterr()
-    assert written.err.startswith("not made: mine.py:leak for bmi2: ")
+    assert written.err.startswith("cannot be made: mine.py:leak for bmi2: ")
     assert written.err.count("\n") == 1
     assert "mine.py:fine" in written.out

@@ -37,7 +37,7 @@ def test_a_source_that_was_not_recorded_is_told(mine: Path, capsys: Capture) -> 
 
 def test_a_name_that_files_could_not_hold_is_refused(mine: Path, capsys: Capture) -> None:
     shutil.copy(mine, mine.parent / "it's.py")
-    assert "use letters, digits" in complaint(capsys, "export", "it's.py", "--format", "c", "-o", "out")
+    assert "path of letters, digits" in complaint(capsys, "export", "it's.py", "--format", "c", "-o", "out")
     assert main(["listing", "it's.py:knight_attacks"]) == 0
 
 

@@ -40,5 +40,5 @@ def test_a_compilers_switch_is_read(tmp_path: Path) -> None:
     [("jmp rax; ret", "'jmp rax' at offset 0x0"), ("test rdi,rdi; je back; ret; back: jmp [rsp]", "'jmp qword")],
 )
 def test_a_way_that_is_not_to_be_seen_is_refused(source: str, where: str) -> None:
-    with pytest.raises(ValueError, match=f"its longest path is unknown: {where}"):
+    with pytest.raises(ValueError, match=f"the longest path is unknown: {where}"):
         longest_path(Binary(assemble(source)))

@@ -48,7 +48,7 @@ ASIDE = frozenset({"refused", "elsewhere"})
 NOT_FOLLOWED = (
     "no semantics for",
     "derives from no known one",
-    "again from another loop, which is not followed",
+    "again from an outer loop",
     "has not returned after",
     "is not shown to end within",
     "depends on the addresses or the contents of code and memory",
