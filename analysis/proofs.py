@@ -111,7 +111,7 @@ def prove(
     processes: int = 1,
     show: Show = silent,
 ) -> list[Proof]:
-    """Prove that kernels are right for all inputs, in at most `time_limit` seconds each.
+    """Prove that kernels are right for all inputs, in at most `time_limit` seconds of CPU time each.
 
     Needs bitwuzla.
 
