@@ -2,12 +2,10 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, as_completed
-from concurrent.futures.process import BrokenProcessPool
 from itertools import chain, groupby
 from typing import TypeVar
 
 from setwise.analysis.code.binary import binary_of
-from setwise.analysis.errors import CannotRunHere
 from setwise.analysis.workers import Workers
 from setwise.codegen.assemble import NotEncodable
 from setwise.codegen.kernel import Kernel
@@ -89,14 +87,11 @@ def in_processes(
             show(request.title)
         return future.result()
 
-    try:
-        with Workers(processes) as workers:
-            # The largest groups first, so that the cores finish at about the same time.
-            groups.sort(key=effort, reverse=True)
-            running = {workers.submit(_all_of, work, group): group for group in groups}
-            yield from chain.from_iterable(unrefused(results, as_completed(running)))
-    except BrokenProcessPool:
-        raise CannotRunHere("a kernel crashed its worker process: try the kernels one by one") from None
+    with Workers(processes) as workers:
+        # The largest groups first, so that the cores finish at about the same time.
+        groups.sort(key=effort, reverse=True)
+        running = {workers.submit(_all_of, work, group): group for group in groups}
+        yield from chain.from_iterable(unrefused(results, as_completed(running)))
 
 
 def _all_of(work: Work[T], requests: Sequence[Request]) -> list[T]:
