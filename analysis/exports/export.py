@@ -16,7 +16,7 @@ from setwise.analysis.proof.prover import TIME_LIMIT, Prover
 from setwise.analysis.spec.contracts import task_of
 from setwise.analysis.text import counted
 from setwise.codegen.export.formats import FORMATS, Format
-from setwise.codegen.export.write import write
+from setwise.codegen.export.write import checked, write
 from setwise.codegen.ir.routine import Routine
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.own.user_files import is_own
@@ -74,6 +74,8 @@ def export(
     written, none is. Raises ValueError for options that contradict each other, and CannotRunHere if a kernel is not
     proved.
     """
+    with refused_by_system():
+        checked(directory, force, record.accounted)
     prover = None if unproved else _prover()
     given, isas = _format(format, endbr64, dispatch), list(dict.fromkeys(isas))
     if given.fallback and (dispatch or len(isas) > 1):
