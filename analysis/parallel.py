@@ -14,7 +14,7 @@ from setwise.codegen.targets.table import Refused
 
 S = TypeVar("S")
 T = TypeVar("T")
-_WORTH_PROCESSES = 12  # kernels: with fewer, starting processes takes longer than they save
+WORTH_PROCESSES = 12  # kernels: with fewer, starting processes takes longer than they save
 
 Show = Callable[[str], None]
 """A function that displays the title of the current work."""
@@ -78,7 +78,7 @@ def in_processes(
     """
     groups = [list(group) for _, group in groupby(requests, lambda request: request.routine.contract)]
     processes = min(processes, len(groups))
-    if processes < 2 or len(requests) < _WORTH_PROCESSES:
+    if processes < 2 or len(requests) < WORTH_PROCESSES:
         yield from work(requests, show)
         return
 
