@@ -11,9 +11,9 @@ from setwise.codegen.catalogue import chosen
 from setwise.codegen.targets import TARGETS
 
 EXAMPLES = (
-    "setwise export sliders.union --isa avx2 --format elf -o out",
-    "setwise export 'kogge-stone.attacks.*' --format coff -o out",
-    "setwise export sliders.union sliders.pair --isa x86-64,avx2,avx512 --format c --dispatch -o out",
+    "setwise export sliders.union --isa avx2 --format elf -o objects",
+    "setwise export 'kogge-stone.attacks.*' --format coff -o windows",
+    "setwise export sliders.union sliders.pair --isa x86-64,avx2,avx512 --format c --dispatch -o header",
 )
 
 
