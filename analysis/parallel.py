@@ -2,12 +2,10 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, as_completed
-from concurrent.futures.process import BrokenProcessPool
 from itertools import chain, groupby
 from typing import TypeVar
 
 from setwise.analysis.code.binary import binary_of
-from setwise.analysis.errors import CannotRunHere
 from setwise.analysis.workers import Workers
 from setwise.codegen.assemble import NotEncodable
 from setwise.codegen.kernel import Kernel
@@ -16,7 +14,7 @@ from setwise.codegen.targets.table import Refused
 
 S = TypeVar("S")
 T = TypeVar("T")
-_WORTH_PROCESSES = 12  # kernels: with fewer, starting processes takes longer than they save
+WORTH_PROCESSES = 12  # kernels: with fewer, starting processes takes longer than they save
 
 Show = Callable[[str], None]
 """A function that displays the title of the current work."""
@@ -77,7 +75,7 @@ def in_processes(
     """
     groups = [list(group) for _, group in groupby(requests, lambda request: request.routine.contract)]
     processes = min(processes, len(groups))
-    if processes < 2 or len(requests) < _WORTH_PROCESSES:
+    if processes < 2 or len(requests) < WORTH_PROCESSES:
         yield from work(requests, show)
         return
 
@@ -86,14 +84,11 @@ def in_processes(
             show(request.title)
         return future.result()
 
-    try:
-        with Workers(processes) as workers:
-            # The largest groups first, so that the cores finish at about the same time.
-            groups.sort(key=effort, reverse=True)
-            running = {workers.submit(_all_of, work, group): group for group in groups}
-            yield from chain.from_iterable(unrefused(results, as_completed(running)))
-    except BrokenProcessPool:
-        raise CannotRunHere("a kernel crashed its worker process: try the kernels one by one") from None
+    with Workers(processes) as workers:
+        # The largest groups first, so that the cores finish at about the same time.
+        groups.sort(key=effort, reverse=True)
+        running = {workers.submit(_all_of, work, group): group for group in groups}
+        yield from chain.from_iterable(unrefused(results, as_completed(running)))
 
 
 def _all_of(work: Work[T], requests: Sequence[Request]) -> list[T]:

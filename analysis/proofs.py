@@ -1,8 +1,9 @@
 """Proofs of kernels and of functions in ELF files against the contracts of routines."""
 
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from math import prod
 from operator import attrgetter
 from typing import Any
@@ -10,15 +11,16 @@ from typing import Any
 from setwise.analysis.code.binary import binary_of
 from setwise.analysis.code.decode import Binary, Reg
 from setwise.analysis.code.objects import ObjectFunction
-from setwise.analysis.parallel import Show, in_processes, made, silent
+from setwise.analysis.parallel import WORTH_PROCESSES, Show, in_processes, made, silent
 from setwise.analysis.proof.certificate import Certificate, Confirmation
 from setwise.analysis.proof.prover import TIME_LIMIT, Prover
 from setwise.analysis.proof.smtlib import Question
 from setwise.analysis.spec.contracts import task_of
 from setwise.analysis.spec.raywalk import DIR8, SETS
 from setwise.analysis.spec.task import Task
+from setwise.analysis.workers import Workers
 from setwise.codegen.ir.routine import Routine
-from setwise.codegen.kernel import widths
+from setwise.codegen.kernel import Kernel, widths
 from setwise.codegen.request import Request
 from setwise.codegen.targets import TARGETS
 
@@ -110,7 +112,7 @@ def prove(
     processes: int = 1,
     show: Show = silent,
 ) -> list[Proof]:
-    """Try to prove each kernel right for all inputs, in at most `time_limit` seconds. Return proofs, sorted by key.
+    """Try to prove each kernel right for all inputs, in at most `time_limit` seconds of CPU time. Return sorted proofs.
 
     With `keep`, each proof keeps its solver queries. Up to `processes` processes work. Needs bitwuzla.
     """
@@ -127,6 +129,40 @@ def _effort(group: Sequence[Request]) -> int:
     cases = prod(p.below or 10 for p in contract.parameters if p.kind in ("square", "dir8", "direction9"))
     together = 1 if contract.direction in DIR8 else len(SETS.get(contract.direction, DIR8))
     return len(group) * max(cases, together**2)
+
+
+def prove_each(
+    kernels: Sequence[Kernel], time_limit: float = TIME_LIMIT, processes: int = 1, show: Show = silent
+) -> Iterator[Certificate]:
+    """Yield the certificate of each kernel in order; the proofs run in at most `processes` processes.
+
+    Equal bytes under an equal contract are proved once. Needs bitwuzla. Raises CannotRunHere if a process dies.
+    """
+    prover, subjects = Prover(), [(binary_of(kernel), task_of(kernel)) for kernel in kernels]
+    titles = [f"proof {at} of {len(kernels)}: {of.name} {of.target.name}" for at, of in enumerate(kernels, 1)]
+    if processes < 2 or len(kernels) < WORTH_PROCESSES:
+        for title, subject in zip(titles, subjects, strict=True):
+            show(title)
+            yield prover.prove(*subject, time_limit)
+        return
+    running: dict[tuple[Binary, Task], Future[Certificate]] = {}
+    with Workers(processes) as workers:
+        for kernel, subject in zip(kernels, subjects, strict=True):
+            if subject not in running:
+                request = Request.of(kernel, kernel.layout.lanes)
+                running[subject] = workers.submit(_certificate, request, subject[0], time_limit)
+        for title, subject in zip(titles, subjects, strict=True):
+            show(title)
+            yield running[subject].result()
+
+
+_prover = cache(Prover)
+"""A worker's prover, which keeps the specifications of earlier proofs."""
+
+
+def _certificate(request: Request, binary: Binary, time_limit: float) -> Certificate:
+    """Prove these bytes under the contract of a request; runs in a worker process."""
+    return _prover().prove(binary, task_of(request.plan), time_limit)
 
 
 def prove_function(

@@ -10,10 +10,12 @@ import signal
 import threading
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from types import TracebackType
 from typing import ParamSpec, TypeVar
 
+from setwise.analysis.errors import CannotRunHere
 from setwise.codegen.run.orphan import CAN_END_WITH_PARENT, end_with_parent
 
 P = ParamSpec("P")
@@ -27,7 +29,7 @@ class Workers:
 
     On normal exit all submitted calls have finished. If an exception leaves the block, for instance an interrupt, the
     workers are killed and unfinished calls are lost. If a worker dies, `result` of a pending call raises
-    concurrent.futures.process.BrokenProcessPool.
+    concurrent.futures.process.BrokenProcessPool; the block ends with CannotRunHere instead.
     """
 
     def __init__(self, number: int | None = None) -> None:
@@ -52,6 +54,8 @@ class Workers:
                 process.kill()
         self._executor.shutdown(cancel_futures=kind is not None)
         self._starter.shutdown()  # last: on Linux the processes end with the thread that started them
+        if isinstance(error, BrokenProcessPool):
+            raise CannotRunHere("a worker process crashed or was killed: try the routines one by one") from None
 
 
 def _processes(number: int) -> Executor:

@@ -108,6 +108,7 @@ STATEMENTS: dict[str, dict[str, str | Callable[[], list[Any]]]] = {
         "a few instructions longer than setwise's bytes": COMPILED,
         "Find your squares 0, 1 and 8": NUMBERED,
     },
+    "docs/other-languages.md": {"Java 22 or later": "pytest tests/examples/test_other_languages.py"},
     "docs/own-routines.md": {
         "The {} kernels are for {} calling": lambda: [2 * sum(len(each.widths) for each in TARGETS.values()), WORDS[2]],
         "BMI2 with {} board, SSE2 with {}, AVX2 with {} or {}": lambda: [

@@ -115,7 +115,7 @@ _SHARED: Mapping[str, Mapping[str, Any]] = {
         "help": "emulate this processor in Bochs: nehalem, haswell, zen, skylake-server, ice-lake, tiger-lake "
         "(default: run natively, and emulate missing instruction sets)",
     },
-    "--time-limit": {"type": seconds, "default": 60.0, "metavar": "S", "help": "seconds a proof"},
+    "--time-limit": {"type": seconds, "default": 60.0, "metavar": "S", "help": "seconds of processor time a proof"},
     "--json": {"action": "store_true", "help": "print JSON instead of a table"},
 }
 """The settings of each argument by its name. A word before a name, as in "only --isa", marks other settings for it."""

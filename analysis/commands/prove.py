@@ -41,7 +41,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     shown = "only kernels with this number of lanes: 1, 2, 4, 8 (default: all); of an object, boards per register"
     add(parser, "--lanes", help=shown)
     add(parser, "only --abi", "--object", "--symbol", "--spec")
-    add(parser, "--time-limit", help="seconds a kernel, after which it counts as not proved")
+    add(parser, "--time-limit", help="seconds of processor time a kernel, after which it counts as not proved")
     parser.add_argument(
         "--smt", type=place, metavar="DIR", help="save each solver query as SMT-LIB 2 in a new directory"
     )

@@ -11,7 +11,7 @@ from msgspec import Meta, Struct
 from setwise.analysis.bench.choice import OBJECTIVES
 from setwise.analysis.cost.processors import PROCESSORS
 from setwise.analysis.exports.facts import facts_of
-from setwise.analysis.parallel import unrefused
+from setwise.analysis.parallel import Show, silent, unrefused
 from setwise.codegen.catalogue import find
 from setwise.codegen.export.formats import FORMATS
 from setwise.codegen.export.names import checked_name, symbol
@@ -32,6 +32,9 @@ class ExportRequest(Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     """The request that an export is made from, with full names. Raises ValueError for unknown or repeated ones.
 
     Every field has a closed type, because metadata.json is not trusted and files repeat the request.
+
+    `unproved` lists the kernels that are not proved: routine, instruction set. The export has them only if
+    `with_unproved`.
     """
 
     format: Text
@@ -48,6 +51,8 @@ class ExportRequest(Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     cpu: Text = ""
     variants: Annotated[tuple[tuple[RoutineName, Text, Text], ...], Meta(max_length=8192)] = ()
     """The kernels with a variant other than the default: routine, instruction set, the variant's name."""
+    unproved: Annotated[tuple[tuple[RoutineName, Text], ...], Meta(max_length=8192)] = ()
+    with_unproved: bool = False
 
     def __post_init__(self) -> None:
         for name in filter(None, (self.name, self.prefix)):
@@ -65,8 +70,8 @@ class ExportRequest(Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
         for each in (self.names, self.isas, varied):
             if len(set(each)) < len(each):
                 raise ValueError("names, instruction sets and variants of a request must not repeat: give each once")
-        if not set(varied) <= {*product(self.names, self.isas)}:
-            raise ValueError("a variant's kernel is not requested: request it, or omit the variant")
+        if not {*varied, *self.unproved} <= {*product(self.names, self.isas)}:
+            raise ValueError("a variant or an unproved kernel is not among the names and instruction sets: request it")
 
     @property
     def command(self) -> str:
@@ -92,19 +97,28 @@ def lanes_for(lanes: int | None, isas: Sequence[str], isa: str) -> int | None:
     return lanes if len(isas) == 1 or len(TARGETS[isa].widths) > 1 else None
 
 
-def kernels_of(request: ExportRequest, routines: Sequence[Routine] | None = None) -> tuple[Kernel, ...]:
+def kernels_of(
+    request: ExportRequest, routines: Sequence[Routine] | None = None, show: Show = silent
+) -> tuple[Kernel, ...]:
     """Return the kernels of a request: for each routine in turn, one for each instruction set.
 
-    `routines` are those of the request, found by name if None. Refused pairs are left out. Raises Refused if all are.
+    `routines` are those of the request, found by name if None. Refused pairs are left out. Raises Refused if all are,
+    and ValueError if none is proved as requested.
     """
 
     def kernel(routine: Routine, isa: str) -> Kernel:
+        show(f"{routine.name} {isa}")
         lanes = lanes_for(request.lanes, request.isas, isa)
         return variant_named(variants.get((routine.name, isa), ""), routine, isa, request.abi, lanes)
 
     variants = {(name, isa): variant for name, isa, variant in request.variants}
 
-    made = unrefused(lambda pair: kernel(*pair), product(routines or [*map(find, request.names)], request.isas))
+    omitted = () if request.with_unproved else request.unproved
+    pairs = product(routines or [*map(find, request.names)], request.isas)
+    wanted = [(routine, isa) for routine, isa in pairs if (routine.name, isa) not in omitted]
+    if not wanted:
+        raise ValueError("the request leaves out every kernel, because none is proved")
+    made = unrefused(lambda pair: kernel(*pair), wanted)
     kernels = map(with_endbr64, made) if request.endbr64 else made
     return tuple(replace(kernel, prefix=request.prefix or "setwise") for kernel in kernels)
 
@@ -124,5 +138,6 @@ def files_of(request: ExportRequest, kernels: Sequence[Kernel]) -> dict[str, byt
         dispatch=request.dispatch,
         name=request.name,
         proved=request.proved,
+        unproved=request.unproved,
     )
     return FORMATS[request.format].files(order)

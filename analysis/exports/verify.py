@@ -1,17 +1,18 @@
 """The verification of an export: its files are reproduced and compared, and its code is proved."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
-from setwise.analysis.code.binary import binary_of
 from setwise.analysis.errors import CannotRunHere
 from setwise.analysis.exports.export_request import files_of, kernels_of
 from setwise.analysis.exports.metadata import NAME, OtherVersion, Recorded, metadata, read
 from setwise.analysis.parallel import Show, silent
-from setwise.analysis.proof.prover import TIME_LIMIT, Prover
-from setwise.analysis.spec.contracts import task_of
+from setwise.analysis.proof.certificate import Certificate
+from setwise.analysis.proof.prover import TIME_LIMIT
+from setwise.analysis.proofs import prove_each
 from setwise.codegen.export.names import symbol
 from setwise.codegen.files import read_regular
 from setwise.codegen.own.user_files import is_own, parted, source_digest
@@ -31,7 +32,12 @@ class Finding:
 
 
 def verify(
-    directory: str | Path, *, time_limit: float = TIME_LIMIT, run_descriptions: bool = False, show: Show = silent
+    directory: str | Path,
+    *,
+    time_limit: float = TIME_LIMIT,
+    run_descriptions: bool = False,
+    processes: int = 1,
+    show: Show = silent,
 ) -> list[Finding]:
     """Reproduce every file of an export from its request alone, compare byte by byte, and prove its kernels again.
 
@@ -42,11 +48,12 @@ def verify(
         recorded = read(directory)
     except OtherVersion as error:
         raise CannotRunHere(str(error)) from None
-    return list(_findings(Path(directory), recorded, time_limit, run_descriptions, show))
+    proofs = partial(prove_each, time_limit=time_limit, processes=processes, show=show)
+    return list(_findings(Path(directory), recorded, run_descriptions, show, proofs))
 
 
 def _findings(
-    directory: Path, recorded: Recorded, time_limit: float, run_descriptions: bool, show: Show
+    directory: Path, recorded: Recorded, run_descriptions: bool, show: Show, prove: Callable[..., Iterator[Certificate]]
 ) -> Iterator[Finding]:
     sources = [*_sources(recorded)]
     yield from sources
@@ -57,7 +64,7 @@ def _findings(
         yield Finding("all files", "made again", "not run", why[:_LONGEST])
         return
     try:
-        kernels = kernels_of(request)
+        kernels = kernels_of(request, show=show)
         files = files_of(request, kernels)
         again = metadata(request, kernels, files)
     except (ValueError, LookupError) as error:
@@ -66,12 +73,10 @@ def _findings(
     for name, content in {**files, NAME: again}.items():
         yield _compared(directory / name, content)
     yield from _others(directory, {*files, NAME})
-    prover = Prover()
-    for kernel in kernels:
-        show(symbol(kernel))
-        proof = prover.prove(binary_of(kernel), task_of(kernel), time_limit)
+    for kernel, proof in zip(kernels, prove(kernels), strict=True):
         if proof.status == "proved":
-            yield Finding(symbol(kernel), "proof", "fine", "" if request.proved else "recorded as not proved")
+            is_recorded = request.proved and (kernel.name, kernel.target.name) not in request.unproved
+            yield Finding(symbol(kernel), "proof", "fine", "" if is_recorded else "recorded as not proved")
         else:
             yield _finding(symbol(kernel), "proof", f"{proof.status}: {proof.reason}")
 

@@ -67,13 +67,13 @@ class Prover:
         known = self._done.get((binary, binary.layout, task))
         if known is not None:
             return replace(known, seconds=0.0, questions=0)
-        start, asked = time.process_time(), self.solver.asked
+        start, asked = time.thread_time(), self.solver.asked
         self.solver.limit(time_limit)
         try:
             certificate = self._certificate(CodeMap(binary), task)
         except (DecodeError, LimitError, SemanticsError, TaskError) as error:
             certificate = Certificate("not proved", binary, task, str(error))
-        spent, questions = time.process_time() - start, self.solver.asked - asked
+        spent, questions = time.thread_time() - start, self.solver.asked - asked
         certificate = replace(certificate, solver=self.solver.name, questions=questions, seconds=spent)
         if certificate.status != "not proved":
             self._done[binary, binary.layout, task] = certificate

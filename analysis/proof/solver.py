@@ -53,8 +53,8 @@ class Solver:
         return f"bitwuzla {self.domain.bitwuzla.version()}"
 
     def limit(self, seconds: float) -> None:
-        """Start a proof that may take `seconds` of CPU time."""
-        self._until, self._most = time.process_time() + seconds, _memory() + _MOST_MEMORY
+        """Start a proof that may take `seconds` of this thread's CPU time."""
+        self._until, self._most = time.thread_time() + seconds, _memory() + _MOST_MEMORY
         self.begin()
 
     def begin(self) -> None:
@@ -63,7 +63,7 @@ class Solver:
 
     def check(self) -> None:
         """Raise LimitError if time or memory is used up. Memory is looked at only now and then."""
-        if time.process_time() > self._until:
+        if time.thread_time() > self._until:
             raise LimitError("the time limit was reached: allow more seconds")
         self._checks += 1
         if self._checks % _CHECKS == 0 and _memory() > self._most:
@@ -166,7 +166,7 @@ class Solver:
             if next(calls) % _CALLS:  # called too often to check each time
                 return False
             is_interrupted = not signal.sigpending().isdisjoint(_INTERRUPTS)
-            return is_interrupted or time.process_time() > self._until or _memory() > self._most
+            return is_interrupted or time.thread_time() > self._until or _memory() > self._most
 
         solver.configure_terminator(is_over)
         unblocked = signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPTS)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, cached_property, lru_cache
@@ -12,7 +11,6 @@ from functools import cache, cached_property, lru_cache
 from setwise.analysis.code.binary import binary_of
 from setwise.analysis.code.decode import Binary, decode, features
 from setwise.analysis.code.objects import ObjectFunction
-from setwise.analysis.errors import CannotRunHere
 from setwise.analysis.parallel import Show, made, silent
 from setwise.analysis.proof.prover import Prover
 from setwise.analysis.search.expressions import OutOfTime
@@ -305,11 +303,8 @@ def shorten(
             show(found.title)
             run_session(found, levels, budget)
         return
-    try:
-        with Workers(processes) as workers:
-            running = [workers.submit(run_session, found, levels, budget) for found in sessions]
-            for found, future in zip(sessions, running, strict=True):
-                show(found.title)
-                vars(found).update(vars(future.result()))
-    except BrokenProcessPool:
-        raise CannotRunHere("a search crashed its process: try the routines one by one") from None
+    with Workers(processes) as workers:
+        running = [workers.submit(run_session, found, levels, budget) for found in sessions]
+        for found, future in zip(sessions, running, strict=True):
+            show(found.title)
+            vars(found).update(vars(future.result()))

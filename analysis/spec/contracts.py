@@ -5,14 +5,14 @@ from itertools import accumulate
 from setwise.analysis.spec.task import Argument, Place, Result, Task
 from setwise.codegen.ir.routine import Contract as Contract
 from setwise.codegen.ir.routine import Parameter as Parameter
-from setwise.codegen.kernel import Kernel
+from setwise.codegen.kernel import Plan
 from setwise.codegen.machine.code import Register
 from setwise.codegen.machine.convention import Convention
 
 
-def task_of(kernel: Kernel) -> Task:
-    """Return the task of a kernel."""
-    return task_for(kernel.routine.contract, kernel.convention, kernel.layout.lanes if kernel.layout.batched else 1)
+def task_of(plan: Plan) -> Task:
+    """Return the task of a kernel, which its plan determines."""
+    return task_for(plan.routine.contract, plan.convention, plan.layout.lanes if plan.layout.batched else 1)
 
 
 def task_for(contract: Contract, convention: Convention, lanes: int = 1) -> Task:

@@ -1,7 +1,7 @@
 """The formats of `setwise export`: a table from names to functions that make the files."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from setwise.codegen.export.banner import head
@@ -49,7 +49,7 @@ def _listings(syntax: str, ending: str, order: Order) -> dict[str, bytes]:
     """Return one file per kernel, by file name: the head and the listing that `setwise listing` prints."""
 
     def file(name: str, kernel: Kernel) -> str:
-        lines = commented(head(order, name), DIALECTS[syntax].comment)
+        lines = commented(head(replace(order, kernels=(kernel,)), name), DIALECTS[syntax].comment)
         return "\n".join((*lines, listing(kernel, order.facts(kernel), syntax)))
 
     names = {f"{symbol(kernel)}{ending}": kernel for kernel in order.kernels}
@@ -62,7 +62,7 @@ def _objects(write: Callable[[ObjectFile], bytes], ending: str, order: Order) ->
 
 
 def _object(kernel: Kernel, order: Order, name: str) -> ObjectFile:
-    return object_file(kernel, "\n".join(head(order, name)))
+    return object_file(kernel, "\n".join(head(replace(order, kernels=(kernel,)), name)))
 
 
 def _library(order: Order) -> dict[str, bytes]:

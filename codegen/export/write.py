@@ -7,8 +7,8 @@ import errno
 import os
 import re
 import shutil
-from collections.abc import Callable, Collection, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import mkdtemp
 
@@ -38,10 +38,29 @@ def write(
             raise NotWritten(f"'{name}' is not a portable file name: use letters, digits, '_', '-' and '.'")
     if len({name.lower() for name in files}) < len(files):
         raise NotWritten("two file names differ only in case, which some systems ignore: rename one")
-    try:
+    target = checked(directory, force, accounted)
+    with _not_written(directory):
+        _replace(target, files)
+
+
+def checked(
+    directory: str | Path, force: bool = False, accounted: Callable[[Path], Collection[str]] = lambda _: ()
+) -> Path:
+    """Return the path of a directory that `write` takes; the arguments and errors are those of `write`."""
+    with _not_written(directory):
         target = resolved(directory)
         _check(target, force, accounted)
-        _replace(target, files)
+        for folder in (_missing(target).parent, target):
+            if folder.is_dir() and not os.access(folder, os.W_OK | os.X_OK):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        return target
+
+
+@contextmanager
+def _not_written(directory: str | Path) -> Iterator[None]:
+    """Turn errors of the system and of the path into NotWritten."""
+    try:
+        yield
     except NotWritten:
         raise
     except OSError as error:
@@ -70,11 +89,14 @@ def _check(target: Path, force: bool, accounted: Callable[[Path], Collection[str
         raise NotWritten(f"{target} already holds an export: give --force to replace it, or another directory")
 
 
+def _missing(target: Path) -> Path:
+    """Return the topmost directory on the path that does not exist, or the target."""
+    return next((path for path in reversed(target.parents) if not path.exists()), target)
+
+
 def _replace(target: Path, files: Mapping[str, bytes]) -> None:
     """Write the files into a temporary directory and rename it to the target. Create the target's missing parents."""
-    top = target
-    while not top.parent.exists():
-        top = top.parent
+    top = _missing(target)
     room = Path(mkdtemp(prefix=".setwise-", dir=top.parent))
     new, old = room / "new", room / "old"
     try:
@@ -83,8 +105,6 @@ def _replace(target: Path, files: Mapping[str, bytes]) -> None:
         for name, content in files.items():
             (directory / name).write_bytes(content)
         if target.exists():
-            if not os.access(target, os.W_OK | os.X_OK):
-                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
             shutil.copymode(target, new)
             target.rename(old)
         new.rename(top)

@@ -86,6 +86,8 @@ def test_code_comments_contracts_and_gates_are_held_to(
         {"lanes": 65},
         {"variants": [["sliders.union", "avx2", "*/ int x; /*"]]},
         {"variants": [["sliders.union", "avx2", "hoisted"]] * 2},
+        {"unproved": [["sliders.union */ int x; /*", "avx2"]]},
+        {"unproved": [["sliders.pair", "avx2"]]},
     ],
 )
 def test_a_request_is_of_closed_types(request_has: dict[str, Any], tmp_path: Path, capsys: Capture) -> None:
@@ -97,7 +99,9 @@ def test_a_request_is_of_closed_types(request_has: dict[str, Any], tmp_path: Pat
 @pytest.mark.parametrize(
     "request_has",
     [
-        {"proved": True},
+        {"proved": False},
+        {"unproved": [["sliders.union", "avx2"]]},
+        {"unproved": [["sliders.union", "avx2"]], "with_unproved": True},
         {"endbr64": True},
         {"names": ["sliders.pair"]},
         {"names": ["nothing.at.all"]},
