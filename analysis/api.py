@@ -110,7 +110,7 @@ def requests(
 def listing(request: Request, syntax: str = "nasm", *, endbr64: bool = False, prefix: str = "setwise") -> str:
     """Return the assembly source of a kernel in the syntax nasm, gas, att, masm or go.
 
-    With `endbr64` the code begins with that instruction. The symbol's name starts with `prefix`.
+    With `endbr64` the code begins with that instruction. The symbol's name starts with `prefix`, except in Go.
     """
     from setwise.analysis.exports.facts import facts_of
     from setwise.codegen.export.listings.listing import listing as text_of

@@ -25,7 +25,7 @@ _ENDING = {signal.SIGINT, signal.SIGTERM}
 
 
 class Workers:
-    """A pool of worker processes for `with Workers() as workers`, one a core by default.
+    """A pool of worker processes for `with Workers() as workers`, by default one a hardware thread.
 
     On normal exit all submitted calls have finished. If an exception leaves the block, for instance an interrupt, the
     workers are killed and unfinished calls are lost. If a worker dies, `result` of a pending call raises

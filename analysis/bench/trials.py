@@ -112,7 +112,7 @@ class NoisyMeasurement:
     trials: int
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the measurand's fields and the reason in one dictionary, for JSON."""
+        """Return the measurand's fields, the reason and both counts in one dictionary, for JSON."""
         figures = asdict(self)
         return {**figures.pop("measurand"), **figures}
 

@@ -44,7 +44,7 @@ THROUGH_TABLE = frozenset({"GOTPCREL", "GOTPCRELX", "REX_GOTPCRELX"})
 _WIDTHS = {1: ("8", "PC8"), 2: ("16", "PC16"), 4: ("32", "32S", "PC32", "PLT32", "SIZE32", "TPOFF32", "DTPOFF32")}
 _WIDTHS |= {8: ("64", "PC64", "SIZE64", "GOTOFF64"), 0: ("NONE",)}
 _SIZES = {kind: width for width, kinds in _WIDTHS.items() for kind in kinds}
-# Near a field whose type is not in _SIZES linkers may rewrite instructions: up to 16 bytes to either side.
+# Linkers may rewrite up to 16 bytes to either side of a field of a type in neither _SIZES nor THROUGH_TABLE.
 _AROUND = 16
 
 

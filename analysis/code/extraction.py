@@ -36,7 +36,7 @@ from setwise.analysis.code.section_layout import Piece, Ranges, SectionLayout
 
 _ALIGNMENT = 64  # a cache line: the largest alignment that an operand needs
 _LONGEST = 1 << 16  # bytes of a function
-_FARTHEST = 1 << 26  # bytes of constants, and of the gaps between them
+_FARTHEST = 1 << 26  # bytes of constants with the gaps between them, and of a linked function with both
 _MOST_SECTIONS = 1000  # of a linked file
 _RELATIVE = frozenset({"PC32", "PLT32"})
 _ABSOLUTE = frozenset({"32", "32S", "64"})

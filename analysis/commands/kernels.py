@@ -28,7 +28,7 @@ def codes(arguments: Namespace) -> Sequence[api.Code]:
 
 
 def requests(arguments: Namespace) -> list[Request]:
-    """Return a request for each routine that the names select. If a name is a pattern, refused requests are skipped."""
+    """Return a request for each routine that the names select. If any is a pattern, all refused ones are skipped."""
     if not arguments.names:
         raise ValueError("name routines, or --object FILE --symbol SYM")
 

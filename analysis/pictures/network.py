@@ -41,7 +41,7 @@ def _wires(marks: str) -> str:
 
 
 def _falling(step: int, row: int) -> str:
-    """Return row `row` of wires that fall by `step` squares of 3 columns; vertical wires beside falling are dotted."""
+    """Return row `row` of wires that fall by `step` squares of 3 columns; they dot vertical wires that they cross."""
     cells = list(_wires("|" * SQUARES).ljust(3 * SQUARES))
     for square in range(SQUARES - step):
         at = 3 * square + row

@@ -138,7 +138,10 @@ class Solver:
         return solver
 
     def _holds(self, solver: Any, terms: Sequence[Any], about: str) -> bool:
-        """Return whether the asserted `terms` can all be 1, and keep the query. Raises LimitError without an answer."""
+        """Return whether the asserted `terms` can all be 1, and append the query to `kept`, if given.
+
+        Raises LimitError without an answer.
+        """
         answers = self.domain.bitwuzla.Result
         answer = self._answer(solver)
         self.asked += 1

@@ -255,7 +255,7 @@ class _Maker:
         if parameter.kind == "dir8":
             return raw % np.uint64(8)
         if parameter.kind == "direction9":
-            # Mostly numbers of directions; any other number attacks nothing.
+            # Mostly 0 to 10: 1 to 8 are directions; any other number attacks nothing.
             return np.where(raw >> 60 == 0, raw, raw % np.uint64(11))
         if parameter.kind not in (*_ANYTHING, *_SLIDERS, *_BLOCKERS):
             raise ValueError(f"no test cases for a parameter of kind '{parameter.kind}' ({parameter.name})")

@@ -238,7 +238,7 @@ def _mulx(x: Execution) -> None:
     width, d = x.width(), x.domain
     factor = extend(x, d.extract(x.register("rdx"), 0, width, 64), width, 2 * width)
     whole = d.mul(factor, extend(x, x.get(2), width, 2 * width), 2 * width)
-    # The high half is written last: if both destinations are one register, it gets that half.
+    # Operand 0, the high half, is written last: if both destinations are one register, it gets that half.
     x.put(1, d.extract(whole, 0, width, 2 * width))
     x.put(0, d.extract(whole, width, width, 2 * width))
 

@@ -9,7 +9,7 @@ class CompilerNames(NamedTuple):
     """The terms of compilers for an instruction set.
 
     `march` is gcc's and clang's name of the oldest processor that has it. `preprocessor_test` is a C condition that
-    holds if the compiler may use the set, empty if it always may. `rustc` is the oldest version with all intrinsics.
+    holds if the compiler may use the set, empty if it always may. `rustc` is the oldest version that compiles exports.
     """
 
     march: str

@@ -151,7 +151,7 @@ def described(
     layout: Layout,
     *values: Value,
 ) -> tuple[Value, ...]:
-    """Return the results of `whole`, one of the functions below, by `form`.
+    """Return the results of `whole`, one of the functions below, by `form`, or by FORMS[0] if `fitting` prefers it.
 
     Values are `pieces` boards of pieces, then the occupied squares if `given_occupied`, otherwise the empty ones.
     """

@@ -45,7 +45,7 @@ def _zero(value: Value, known: dict[Value, Lanes], loose: bool) -> Lanes:
         return (reduce(and_, (~entry & ALL for entry in value.attr[0])),)
     if value.op in RESHAPES:
         lanes = RESHAPES[value.op](tuple(~zero & ALL for zero in known[value.args[0]]), value.lanes)
-        # The instruction may have more lanes than the result needs. Nothing is known of the excess.
+        # The instruction may write more lanes than RESHAPES gives: no bit of those is known to be 0.
         return (*(~lane & ALL for lane in lanes), *(0,) * (value.lanes - len(lanes)))
     operation = value.operation
     if not operation.left and not operation.bitwise:

@@ -39,10 +39,10 @@ class Layout:
 
     @property
     def mirrored(self) -> bool:
-        """Whether the second lane of a ray holds the flipped board.
+        """Whether the second lane of a ray holds the board upside down, for the mirrored direction.
 
-        A direction without a mirrored partner uses one lane. The fill must be invariant under the flip: its constants
-        must not distinguish ranks.
+        A direction without a mirrored partner, as noEa is of soEa, uses one lane. The fill must be invariant under the
+        flip: its constants must not distinguish ranks.
         """
         return self.directions_per_register == 2
 
@@ -125,7 +125,7 @@ class Layout:
         return _mirrored(board, board) if self._mirrored(ray) else ray.spread(board)
 
     def joined(self, ray: CompassRay, board: Value, other: Value, ways: Container[Direction]) -> Value:
-        """Return `board` in every lane of a ray, united with `other` where the lane's direction is in `ways`."""
+        """Return `board` in every lane of a ray, united with `other` if the lane's direction is in `ways`."""
         goes = [direction in ways for direction in self.directions(ray)]
         if self._mirrored(ray):
             return _mirrored(*(board | other if way else board for way in goes))

@@ -7,7 +7,7 @@ oracle.
 >>> (constant(0x81) << 1 | 1).number, (1 << constant(3)).number
 (259, 8)
 
-A value may have several 64-bit lanes. Each operation works lane by lane; shift counts and constants may differ from
+A value may have several 64-bit lanes. Most operations work lane by lane; shift counts and constants may differ from
 lane to lane.
 
 A ray has one direction, or one direction per lane. `step`, `run` and `path` are operations of the graph. The pass
@@ -235,7 +235,7 @@ class Region:
 
     @property
     def outside(self) -> tuple[Value, ...]:
-        """The values that are defined before the region: the initial values, and the index of a switch."""
+        """The initial values, and the index of a switch; not the value that a `when` tests."""
         return self.inits if self.index is None else (*self.inits, self.index)
 
     @property

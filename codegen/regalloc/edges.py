@@ -41,7 +41,7 @@ NOTHING: Emission = (tuple,)  # no instructions
 
 
 def emitted(writing: Emission) -> Items:
-    """Make and return the instructions of an emission."""
+    """Call the function of an emission with its arguments, and return the instructions that it makes."""
     write, *arguments = writing
     items: Items = write(*arguments)
     return items
