@@ -12,8 +12,7 @@ from setwise.codegen.run.call import Violation
 _GUARD, _UNTOUCHED = 8, 0xA5A5_5A5A_C3C3_3C3C  # number of elements before, and behind, an array, and their content
 _LENGTHS = (*range(40), 143)  # with up to eight boards a register and eight registers, each loop runs at least once
 
-CheckStatus = Literal["passed", "failed", "not run", "proved"]
-"""The end of a check; "proved" is for code that is not run because it is proved."""
+CheckStatus = Literal["passed", "failed", "not run"]
 
 
 Drive = Callable[[Sequence[int], int, int], Violation | None]
@@ -66,11 +65,6 @@ class Outcome:
     reason: str = ""
     mismatch: Mismatch | None = None
     on: str = ""
-
-    @property
-    def right(self) -> bool:
-        """True if the code is proved or passed its cases."""
-        return self.status in ("proved", "passed")
 
 
 def trials(cases: Cases) -> list[Trial]:
