@@ -112,7 +112,7 @@ def judge(file: Path, number: int) -> Counter[str]:
 
 @contextmanager
 def warm(command: str) -> Iterator[None]:
-    """What a command makes anew each time is made once: its parser, and for a while its prover."""
+    """Share one parser among all calls of a command, and one prover among several calls."""
     made = parser.parser([command])
     provers = chain.from_iterable(repeat(Prover(), _WARM) for _ in count())
     with patch.object(parser, "parser", return_value=made), patch.object(proofs, "Prover", side_effect=provers):

@@ -25,7 +25,7 @@ Description = Callable[..., tuple[Value, ...]]
 def routine(
     describe: Description, boards: int, scalars: int = 0, results: int = 1, *, batched: bool = False
 ) -> Routine:
-    """A routine of our own: it takes so many boards, and behind them so many numbers that all lanes share.
+    """Return a routine of `boards` boards, followed by `scalars` numbers that all lanes share.
 
     Batched, it has a board in each lane where a set has lanes. The wiki convention takes two boards.
     """
@@ -158,7 +158,7 @@ EXPRESSIONS = ("and", "and", "and", "or", "or", "xor", "add", "sub", "from", "no
 
 
 def small(draw: random.Random, operations: Sequence[str], steps: int = 6, parameters: int = 2) -> Program:
-    """A random description of up to so many steps: constants and masks, near and far, and counts 0 to 64."""
+    """Return a random description of at most `steps` steps, with constants, masks and shift counts 0 to 64."""
 
     def number() -> int:
         ones = ((1 << draw.randrange(65)) - 1) << draw.randrange(64) & ALL

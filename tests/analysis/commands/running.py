@@ -19,6 +19,20 @@ DUMB7, KOGGE_STONE = "dumb7.attacks.sout", "kogge-stone.attacks.sout"
 
 Capture = pytest.CaptureFixture[str]
 
+TWICE = """
+import setwise
+from setwise import Board
+
+@setwise.routine
+def twice(x: Board) -> Board:
+    "Twice the number."
+    return x << 1
+
+@twice.specification
+def _(x):
+    return x << 1
+"""
+
 
 def printed(capsys: Capture, *arguments: str, status: int = 0) -> str:
     """What the command prints on its output, nothing standing on the other."""
@@ -74,7 +88,7 @@ def export(directory: Path, *arguments: str) -> dict[str, Any]:
 
 
 def findings(capsys: Capture, directory: Path, status: int = 1) -> list[tuple[str, str]]:
-    """What failed, of what."""
+    """Return the subject and the name of each check of `setwise verify` that failed."""
     capsys.readouterr()
     assert main(["verify", str(directory), "--json"]) == status
     return [(one["subject"], one["what"]) for one in json.loads(capsys.readouterr().out) if one["status"] == "failed"]

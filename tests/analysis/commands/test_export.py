@@ -26,7 +26,7 @@ from setwise.codegen.export.formats import FORMATS
 from setwise.codegen.kernel import Plan
 from setwise.codegen.targets import TARGETS
 from setwise.codegen.version import version
-from tests.analysis.commands.running import SOUTH, UNION, Capture, complaint, export, findings, printed
+from tests.analysis.commands.running import SOUTH, TWICE, UNION, Capture, complaint, export, findings, printed
 from tests.conftest import require_module
 
 SOUTH_X86_64, SOUTH_BMI2 = "kogge_stone_attacks_sout_x86_64", "kogge_stone_attacks_sout_bmi2"
@@ -261,7 +261,7 @@ def test_an_export_that_stands_there_is_told_before_anything_is_made(
 def test_proofs_in_processes_are_those_of_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of users' routines, too, whose contracts go by name, and of code with endbr64."""
     own = tmp_path / "own.py"
-    own.write_text(OWN)
+    own.write_text(TWICE)
     routines = chosen([f"{own}:twice", "shift.one.n*", SOUTH])
     started: list[Future[Certificate]] = []
     submit = Workers.submit
@@ -283,21 +283,6 @@ def test_proofs_in_processes_are_those_of_one(tmp_path: Path, monkeypatch: pytes
     assert written[0] == written[1]
     assert {future.result().status for future in started} == {"proved"}
     assert {future.result().binary.text[:4] for future in started} == {bytes.fromhex("f30f1efa")}
-
-
-OWN = """
-import setwise
-from setwise import Board
-
-@setwise.routine
-def twice(x: Board) -> Board:
-    "Twice the number."
-    return x << 1
-
-@twice.specification
-def _(x):
-    return x << 1
-"""
 
 
 def test_without_the_solver_nothing_is_proved_and_it_says_so(

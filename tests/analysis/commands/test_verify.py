@@ -12,7 +12,7 @@ import pytest
 
 from setwise.analysis.commands.main import main
 from setwise.analysis.exports import metadata
-from tests.analysis.commands.running import SOUTH, UNION, Capture, complaint, export, findings
+from tests.analysis.commands.running import SOUTH, TWICE, UNION, Capture, complaint, export, findings
 from tests.conftest import require_module
 
 
@@ -218,21 +218,10 @@ def test_no_metadata_is_one_line(content: str | None, said: str, tmp_path: Path,
     assert said in complaint(capsys, "verify", str(tmp_path))
 
 
-DESCRIBED = """
-import setwise
-from setwise import Board
+DESCRIBED = f"""{TWICE}
 from pathlib import Path
 
 Path(__file__).with_name("trace").touch()
-
-@setwise.routine
-def twice(x: Board) -> Board:
-    "Twice the number."
-    return x << 1
-
-@twice.specification
-def _(x):
-    return x << 1
 """
 
 

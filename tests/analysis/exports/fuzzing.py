@@ -80,7 +80,7 @@ def alike(value: Any, draw: st.DrawFn) -> Any:
 
 @st.composite
 def contents(draw: st.DrawFn, content: bytes) -> bytes:
-    """What may stand in the file in the place of this: another record, a part of it, a line twice, deep nesting."""
+    """Return altered content of the file: another record, a part of it, a repeated line, or deep nesting."""
     record = deepcopy(json.loads(content))
     for _ in range(draw(st.integers(0, 3))):
         record = changed(record, draw) if record and isinstance(record, dict | list) else draw(JUNK)

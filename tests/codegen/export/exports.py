@@ -73,12 +73,12 @@ def is_its_own(one: Kernel) -> bool:
 
 
 def order(kernels: Iterable[Kernel]) -> Order:
-    """What an export is asked for."""
+    """Return an export of these kernels."""
     return Order(tuple(kernels), facts_of, "a test")
 
 
 def told(*command: str | Path) -> str:
-    """What a program prints that neither fails nor warns."""
+    """Return the output of a program, which must neither fail nor warn."""
     done = subprocess.run([require_tool(str(command[0])), *command[1:]], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "warning" not in done.stderr.lower(), done.stderr

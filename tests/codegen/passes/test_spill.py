@@ -82,7 +82,7 @@ def many(count: int, first: Value) -> list[Value]:
 
 
 def crowded(count: int) -> Description:
-    """So many values that are used in reverse: no other order needs fewer at once."""
+    """Return a description of `count` values that are used in reverse order, so that all are live at once."""
     return lambda a, b: (joined(many(count, a ^ b)[::-1]),)
 
 
