@@ -1,1 +1,1 @@
-"""Judges machine code from its bytes alone: decodes, counts, steps, proves and measures it."""
+"""The judges of machine code: from its bytes alone they decode, count, step, prove and measure it."""

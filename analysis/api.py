@@ -1,6 +1,6 @@
-"""The library interface: functions that take requests, or functions of ELF files, and return plain results.
+"""The library interface: judging and exporting kernels, and judging functions of ELF files.
 
-Nothing here prints. A refusal is a ValueError with a one-line message. Long calls report their progress through
+Nothing here prints. Bad input raises a ValueError with a one-line message. Long calls pass the title of each item to
 `show`. Each function imports its judge when it is called, so that fast calls do not load the slow ones.
 
 >>> from setwise.analysis import api
@@ -60,7 +60,7 @@ _HOMES = {
     "sessions": "search.search",
     "shorten": "search.search",
 }
-"""The functions that are imported on first use, with their modules."""
+"""The functions that are imported on first use, with their modules in `setwise.analysis`."""
 
 
 def __getattr__(name: str) -> object:
@@ -87,8 +87,8 @@ def requests(
 ) -> list[Request]:
     """Return a request for every kernel of the routines, optionally for one instruction set, convention or lane count.
 
-    Requests with equal contracts are adjacent, because their judges share work. A variant needs an instruction set and
-    fixes the number of lanes. Raises ValueError if no such kernel exists.
+    Requests with equal contracts are adjacent, because their judges share work. A variant needs an instruction set, and
+    has the default number of lanes. Raises ValueError, for instance Refused, if no such kernel exists.
     """
     if variant and not isa:
         raise ValueError("a variant belongs to an instruction set: add --isa")
@@ -110,7 +110,7 @@ def requests(
 def listing(request: Request, syntax: str = "nasm", *, endbr64: bool = False, prefix: str = "setwise") -> str:
     """Return the assembly source of a kernel in the syntax nasm, gas, att, masm or go.
 
-    The symbol's name starts with `prefix`.
+    With `endbr64` the code begins with that instruction. The symbol's name starts with `prefix`, except in Go.
     """
     from setwise.analysis.exports.facts import facts_of
     from setwise.codegen.export.listings.listing import listing as text_of
@@ -130,13 +130,16 @@ def comparison(left: Request, right: Request) -> str:
 
 
 def counts(codes: Sequence[Code]) -> list[dict[str, Any]]:
-    """Return the instruction counts of each code by class, and the CPU features of a function of an ELF file."""
-    from setwise.analysis.code.count import count
+    """Return a row for each code: the columns of `key_of`, counts by class, bytes, and an ELF function's features."""
+    from setwise.analysis.code.count import UnclassifiedError, count
     from setwise.analysis.code.decode import decode, features
 
     def counted(code: Code) -> dict[str, Any]:
         binary = _binary(code)
-        row = count(binary).as_dict()
+        try:
+            row = count(binary).as_dict()
+        except UnclassifiedError as error:
+            raise UnclassifiedError(f"{key_of(code)['name']}: {error}") from None
         if isinstance(code, Request):
             return {**key_of(code), **row}
         del row["data_bytes"]  # the sections may hold data of other functions too
@@ -146,15 +149,15 @@ def counts(codes: Sequence[Code]) -> list[dict[str, Any]]:
 
 
 def executed_counts(requests: Sequence[Request], words_of: Callable[[Routine], Sequence[int]]) -> list[dict[str, Any]]:
-    """Return the counts by class of the instructions that one call of each kernel executes.
-
-    `words_of` returns the arguments of the call for a routine.
-    """
+    """Return a row a kernel: `key_of`, and counts of the instructions that a call with `words_of(routine)` executes."""
     return [{**key_of(request), **_executed(request)(words_of(request.routine))} for request in requests]
 
 
 def spreads(requests: Sequence[Request], positions: Sequence[str], side: str | None = None) -> list[dict[str, Any]]:
-    """Return the minimum, mean and maximum of each kernel's executed counts over the given positions (FEN)."""
+    """Return a row for each kernel: minimum, mean and maximum of its executed counts by class over positions (FEN).
+
+    The sliders are those of `side`, w or b, by default of the side to move.
+    """
     from setwise.analysis.run.positions import words_of
 
     def spread(request: Request) -> dict[str, Any]:
@@ -181,7 +184,7 @@ def _executed(request: Request) -> Callable[[Sequence[int]], dict[str, int]]:
 
 
 def trace(request: Request, words: Sequence[int]) -> Trace:
-    """Return the instructions that a call of a kernel executes, each with the registers that it writes."""
+    """Return the trace of a kernel's call: each executed instruction, with the registers that it wrote."""
     return _caller(request).trace(words)
 
 
@@ -194,7 +197,7 @@ def _caller(request: Request) -> Caller:
 
 @dataclass(frozen=True, slots=True)
 class CostedCode:
-    """A piece of code, its costed part, and the cost of that part on each processor."""
+    """A piece of code (its `key_of`), its costed part, and the cost of that part on each processor."""
 
     key: dict[str, Any]
     part: CostedPart
@@ -202,16 +205,16 @@ class CostedCode:
 
     @property
     def rows(self) -> list[dict[str, Any]]:
-        """Table rows, one a processor."""
+        """The table rows, one for each processor."""
         return [{**self.key, "part": self.part.kind, "cpu": on.name, **cost.as_dict()} for on, cost in self.costs]
 
 
 def costs(
     codes: Sequence[Code], cpu: str | None = None, words_of: Callable[[Routine], Sequence[int]] | None = None
 ) -> list[CostedCode]:
-    """Return lower bounds on the cycles of each code, on one processor or on all that support its instructions.
+    """Return lower bounds on the cycles of each code, on the processor `cpu` or on all that support its instructions.
 
-    With `words_of`, the bounds are for the instructions that a call with these arguments executes.
+    With `words_of`, which gives arguments for a routine, the bounds of a kernel are for the instructions of that call.
     """
     from setwise.analysis.bench.here import processor_named
     from setwise.analysis.cost.part import CostedPart, part_of
@@ -233,7 +236,7 @@ def _binary(code: Code) -> Binary:
 
 
 def key_of(code: Code) -> dict[str, Any]:
-    """Return the columns that identify a code in a table: name, instruction set, lanes and convention."""
+    """Return a code's name, isa, lanes and abi, which identify it in a table. An ELF function has only a name."""
     if isinstance(code, ObjectFunction):
         return {"name": code.symbol, "isa": None, "lanes": None, "abi": None}
     of = code.kernel

@@ -1,4 +1,4 @@
-"""Reasons other than bad usage why a command cannot run."""
+"""Exceptions for commands that cannot run for a reason other than bad usage."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,11 +7,11 @@ from setwise.codegen.export.write import NotWritten
 
 
 class CannotRunHere(Exception):
-    """The processor lacks an instruction that the code needs, or the system lacks something that the command needs."""
+    """A command that cannot run or finish, for instance for want of a CPU feature, a proof, or space on the disk."""
 
 
 class NotInstalled(Exception):
-    """A missing package or program that the user can install. The message ends with the command that installs it."""
+    """A missing program that the user can install. The message ends with the command that installs it."""
 
 
 @contextmanager

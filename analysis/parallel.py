@@ -1,13 +1,11 @@
-"""Batches of kernels: compiled one after the other, and judged in worker processes."""
+"""Batches of requests: their kernels made one after the other, or judged in worker processes."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, as_completed
-from concurrent.futures.process import BrokenProcessPool
 from itertools import chain, groupby
 from typing import TypeVar
 
 from setwise.analysis.code.binary import binary_of
-from setwise.analysis.errors import CannotRunHere
 from setwise.analysis.workers import Workers
 from setwise.codegen.assemble import NotEncodable
 from setwise.codegen.kernel import Kernel
@@ -16,12 +14,12 @@ from setwise.codegen.targets.table import Refused
 
 S = TypeVar("S")
 T = TypeVar("T")
-_WORTH_PROCESSES = 12  # kernels: with fewer, starting processes takes longer than they save
+WORTH_PROCESSES = 12  # kernels: with fewer, starting processes takes longer than they save
 
 Show = Callable[[str], None]
 """A function that displays the title of the current work."""
 Work = Callable[[Sequence[Request], Show], Iterable[T]]
-"""A function that judges the kernels of one contract in turn."""
+"""A function that judges the kernels of these requests in turn, and displays the title of each."""
 
 
 def silent(_: str) -> None:
@@ -29,10 +27,7 @@ def silent(_: str) -> None:
 
 
 def unrefused(work: Callable[[S], T], given: Iterable[S]) -> Iterator[T]:
-    """Yield `work(item)` for each item and skip those that raise Refused.
-
-    If every item is refused, the first Refused is raised.
-    """
+    """Yield `work(item)` for each item and skip those that raise Refused. If all do, raise the first Refused."""
     refused: Refused | None = None
     any_made = False
     for each in given:
@@ -48,7 +43,7 @@ def unrefused(work: Callable[[S], T], given: Iterable[S]) -> Iterator[T]:
 
 
 def made(requests: Sequence[Request], show: Show = silent) -> Iterator[tuple[Request, Kernel | str]]:
-    """Yield each request with its kernel, or with the reason why the kernel cannot be made. Skip refused requests."""
+    """Yield each request with its kernel, or with a text on why there is none. Skip refused ones as in `unrefused`."""
 
     def attempt(request: Request) -> tuple[Request, Kernel | str]:
         show(request.title)
@@ -72,15 +67,15 @@ def in_processes(
     show: Show = silent,
     effort: Callable[[Sequence[Request]], int] = len,
 ) -> Iterator[T]:
-    """Yield the results of `work` in any order, computed by at most `processes` processes.
+    """Yield the results of `work` in any order, from up to `processes` workers; none for one group or few requests.
 
-    Requests of one contract form a group, which one process handles; `effort` estimates the cost of a group. `work`
-    must be a module-level function or a partial of one. A group that raises Refused is skipped; if all do, the first
-    Refused is raised. Raises CannotRunHere if a process dies.
+    Adjacent requests of one contract form a group, which one worker handles; that of the greatest `effort` is first.
+    `work` must be a module-level function or a partial of one. A group that raises Refused is skipped; if all do, the
+    first Refused is raised. Raises CannotRunHere if a worker dies.
     """
     groups = [list(group) for _, group in groupby(requests, lambda request: request.routine.contract)]
     processes = min(processes, len(groups))
-    if processes < 2 or len(requests) < _WORTH_PROCESSES:
+    if processes < 2 or len(requests) < WORTH_PROCESSES:
         yield from work(requests, show)
         return
 
@@ -89,16 +84,13 @@ def in_processes(
             show(request.title)
         return future.result()
 
-    try:
-        with Workers(processes) as workers:
-            # The largest groups first, so that the cores finish at about the same time.
-            groups.sort(key=effort, reverse=True)
-            running = {workers.submit(_all_of, work, group): group for group in groups}
-            yield from chain.from_iterable(unrefused(results, as_completed(running)))
-    except BrokenProcessPool:
-        raise CannotRunHere("a kernel crashed its worker process: try the kernels one by one") from None
+    with Workers(processes) as workers:
+        # The largest groups first, so that the cores finish at about the same time.
+        groups.sort(key=effort, reverse=True)
+        running = {workers.submit(_all_of, work, group): group for group in groups}
+        yield from chain.from_iterable(unrefused(results, as_completed(running)))
 
 
 def _all_of(work: Work[T], requests: Sequence[Request]) -> list[T]:
-    """Return the list of `work`'s results; runs in a worker process."""
+    """Return the results of `work` as a list, which can be sent from a worker process."""
     return list(work(requests, silent))

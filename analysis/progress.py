@@ -10,7 +10,7 @@ _SHORT = 2.0
 
 
 class Progress:
-    """A line on a terminal that names the current item and, after two seconds, the elapsed time.
+    """A line on a terminal that names the current item and, after two seconds and one item, the elapsed time.
 
     With a `total` it also shows the item's number and an estimate of the remaining time. The end of `with Progress()
     as progress` erases the line. By default nothing is shown unless standard error is a terminal; `shown` overrides
@@ -22,7 +22,7 @@ class Progress:
         self._shown = sys.stderr.isatty() if shown is None else shown
 
     def show(self, name: str) -> None:
-        """Display the name of the next item."""
+        """Display the name of the next item, and count it."""
         self._done += 1
         if self._shown:
             number = f"{self._done}/{self._total} " if self._total else ""
@@ -30,7 +30,7 @@ class Progress:
             print(f"\r\x1b[K{f'{number}{self._times()}{name}'[:width]}", end="", file=sys.stderr, flush=True)
 
     def _times(self) -> str:
-        """Return the elapsed time and the estimated remaining time as text."""
+        """Return the elapsed and the estimated remaining time as text, or "" if it is too early to show them."""
         taken, ended = time.monotonic() - self._begun, self._done - 1
         if taken < _SHORT or not ended:
             return ""

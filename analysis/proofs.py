@@ -1,8 +1,9 @@
 """Proofs of kernels and of functions in ELF files against the contracts of routines."""
 
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from math import prod
 from operator import attrgetter
 from typing import Any
@@ -10,15 +11,16 @@ from typing import Any
 from setwise.analysis.code.binary import binary_of
 from setwise.analysis.code.decode import Binary, Reg
 from setwise.analysis.code.objects import ObjectFunction
-from setwise.analysis.parallel import Show, in_processes, made, silent
+from setwise.analysis.parallel import WORTH_PROCESSES, Show, in_processes, made, silent
 from setwise.analysis.proof.certificate import Certificate, Confirmation
 from setwise.analysis.proof.prover import TIME_LIMIT, Prover
 from setwise.analysis.proof.smtlib import Question
 from setwise.analysis.spec.contracts import task_of
 from setwise.analysis.spec.raywalk import DIR8, SETS
 from setwise.analysis.spec.task import Task
+from setwise.analysis.workers import Workers
 from setwise.codegen.ir.routine import Routine
-from setwise.codegen.kernel import widths
+from setwise.codegen.kernel import Kernel, widths
 from setwise.codegen.request import Request
 from setwise.codegen.targets import TARGETS
 
@@ -27,10 +29,10 @@ from setwise.codegen.targets import TARGETS
 class Proof:
     """The outcome of one proof, of a kernel or of a function in an ELF file.
 
-    `key` is name, instruction set, lanes, convention. Without a certificate, `reason` says why no proof was attempted.
-    `title` names a function of an ELF file with its contract. `hint` suggests other options after a refutation.
-    `questions` are the solver queries, if they were kept. `words` are the arguments of `setwise prove` that repeat this
-    proof.
+    `key` is name, instruction set (None in an ELF file), lanes and convention. Without a certificate, `reason` says why
+    no proof was attempted. `title` names a function in an ELF file with its contract. `hint` suggests --lanes after
+    a function's refutation. `questions` are the solver queries, if they were kept. `words` are the arguments of
+    `setwise prove` that repeat this proof.
     """
 
     key: tuple[str, str | None, int, str]
@@ -49,7 +51,7 @@ class Proof:
 
     @property
     def why(self) -> str:
-        """The reason why the code is not proved."""
+        """The reason why the code is not proved, or "" if it is."""
         return self.certificate.reason if self.certificate else self.reason
 
     @property
@@ -78,11 +80,10 @@ class Proof:
 def prove_kernels(
     requests: Sequence[Request], show: Show = silent, *, time_limit: float = TIME_LIMIT, keep: bool = False
 ) -> Iterator[Proof]:
-    """Yield the proof of each kernel.
+    """Yield the proof of each kernel, in at most `time_limit` seconds each.
 
-    Equal bytes under an equal contract are proved once.
-
-    With `keep`, the solver queries are kept. Refused requests are skipped; if all are, the first Refused is raised.
+    Equal bytes under an equal contract are proved once. With `keep`, all are proved, and each proof keeps its solver
+    queries. Refused requests are skipped; if all are, the first Refused is raised.
     """
     prover = Prover(keep)
     certificates: dict[tuple[Binary, Task], Certificate] = {}
@@ -111,26 +112,57 @@ def prove(
     processes: int = 1,
     show: Show = silent,
 ) -> list[Proof]:
-    """Prove that kernels are right for all inputs, in at most `time_limit` seconds each.
+    """Try to prove each kernel right for all inputs, in at most `time_limit` seconds of CPU time. Return sorted proofs.
 
-    Needs bitwuzla.
-
-    With `keep`, each proof keeps its solver queries.
+    With `keep`, each proof keeps its solver queries. Up to `processes` processes work. Needs bitwuzla.
     """
     work = partial(prove_kernels, time_limit=time_limit, keep=keep)
     return sorted(in_processes(work, requests, processes, show, _effort), key=attrgetter("key"))
 
 
 def _effort(group: Sequence[Request]) -> int:
-    """Estimate the cost of proving a group of kernels.
+    """Estimate the cost of proving a group of kernels, relative to other groups.
 
-    A square parameter takes 64 proofs. Several directions in one kernel are harder than the same directions one by
-    one.
+    A square parameter makes 64 cases. Several directions in one kernel are harder than the same directions one by one.
     """
     contract = group[0].routine.contract
     cases = prod(p.below or 10 for p in contract.parameters if p.kind in ("square", "dir8", "direction9"))
     together = 1 if contract.direction in DIR8 else len(SETS.get(contract.direction, DIR8))
     return len(group) * max(cases, together**2)
+
+
+def prove_each(
+    kernels: Sequence[Kernel], time_limit: float = TIME_LIMIT, processes: int = 1, show: Show = silent
+) -> Iterator[Certificate]:
+    """Yield the certificate of each kernel in order; the proofs run in at most `processes` processes.
+
+    Equal bytes under an equal contract are proved once. Needs bitwuzla. Raises CannotRunHere if a process dies.
+    """
+    prover, subjects = Prover(), [(binary_of(kernel), task_of(kernel)) for kernel in kernels]
+    titles = [f"proof {at} of {len(kernels)}: {of.name} {of.target.name}" for at, of in enumerate(kernels, 1)]
+    if processes < 2 or len(kernels) < WORTH_PROCESSES:
+        for title, subject in zip(titles, subjects, strict=True):
+            show(title)
+            yield prover.prove(*subject, time_limit)
+        return
+    running: dict[tuple[Binary, Task], Future[Certificate]] = {}
+    with Workers(processes) as workers:
+        for kernel, subject in zip(kernels, subjects, strict=True):
+            if subject not in running:
+                request = Request.of(kernel, kernel.layout.lanes)
+                running[subject] = workers.submit(_certificate, request, subject[0], time_limit)
+        for title, subject in zip(titles, subjects, strict=True):
+            show(title)
+            yield running[subject].result()
+
+
+_prover = cache(Prover)
+"""A worker's prover, which keeps the specifications of earlier proofs."""
+
+
+def _certificate(request: Request, binary: Binary, time_limit: float) -> Certificate:
+    """Prove these bytes under the contract of a request; runs in a worker process."""
+    return _prover().prove(binary, task_of(request.plan), time_limit)
 
 
 def prove_function(
@@ -142,11 +174,10 @@ def prove_function(
     time_limit: float = TIME_LIMIT,
     keep: bool = False,
 ) -> Proof:
-    """Prove that a function of an ELF file fulfils the contract of a routine.
+    """Try to prove that an ELF file's function fulfils the contract of the routine `spec`, in `time_limit` seconds.
 
-    Nothing of the file is executed.
-
-    With `lanes` greater than 1 the function takes and returns boards in vector registers. Needs bitwuzla.
+    The processor executes nothing of the file. With `lanes` greater than 1 the function takes and returns boards in
+    vector registers. With `keep`, the proof keeps its solver queries. Needs bitwuzla.
     """
     binary = function.binary
     isas = [isa for isa in spec.isas if lanes is None or lanes in widths(spec, TARGETS[isa])]
@@ -168,7 +199,7 @@ def prove_function(
 
 
 def _hint(certificate: Certificate) -> str:
-    """Suggest --lanes if the function reads a vector register but the contract passes words."""
+    """Return a hint to use --lanes if the code reads an unset vector register but no argument is in one, else ""."""
     if any(argument.place.file == "vector" for argument in certificate.task.arguments):
         return ""
     changed: set[str] = set()

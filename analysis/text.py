@@ -29,26 +29,31 @@ def counted(number: int, name: str) -> str:
 
 
 def table(rows: Iterable[Sequence[Any]], head: Sequence[str] = (), width: int | None = None) -> str:
-    """Return rows as a table, below a head if there is one, with numbers right-aligned.
+    """Return rows as a table in text, below a head if there is one. Columns of numbers alone are right-aligned.
 
-    The widest columns are folded so that the table fits `width` characters, the first column last.
+    To fit `width` characters, columns wider than 12 are folded, the widest most and the first column last.
 
-    >>> print(table([("bmi2", 15, "a reason of many words"), ("x86-64", 1.5, "")], ("isa", "cycles", "why"), 31))
+    >>> print(table([("bmi2", 15, "reason enough by far"), ("x86-64", 1.5, "")], ("isa", "cycles", "why"), 31))
     isa       cycles  why
     ------  --------  -------------
-    bmi2          15  a reason of
-                      many words
+    bmi2          15  reason enough
+                      by far
     x86-64       1.5
     """
     cells = [[f"{cell:g}" if isinstance(cell, float) else str(cell) for cell in row] for row in rows]
-    if not cells:
-        return "\n".join(("  ".join(head), "  ".join("-" * len(word) for word in head)))
-    right = [all(re.fullmatch(r"[-\d.,/%]*", cell) for cell in column) for column in zip(*cells, strict=True)]
-    widths = [max(map(len, column)) for column in zip(*[head] * bool(head), *cells, strict=True)]
+    titles = [[f"{title}  " for title in head]] if head else []  # tabulate's columns are wider than their titles
+    columns = list(zip(*titles, *cells, strict=True))
+    widths = wide = [max(map(len, column)) for column in columns]
     while width and sum(widths) + 2 * (len(widths) - 1) > width and max(widths) > _NARROWEST:
-        widths[max(range(len(widths)), key=lambda at: (at > 0 and widths[at] > _NARROWEST, widths[at]))] -= 1
-    sides = ["right" if numbers else "left" for numbers in right]
+        widest = max(range(len(widths)), key=lambda at: (at > 0 and widths[at] > _NARROWEST, widths[at]))
+        widths = [each - (at == widest) for at, each in enumerate(widths)]
+    numbers = [all(re.fullmatch(r"[-\d.,/%]*", cell) for cell in column[len(titles) :]) for column in columns]
     text = tabulate(
-        cells, head, "simple" if head else "plain", colalign=sides, disable_numparse=True, maxcolwidths=[*widths]
+        cells,
+        head,
+        tablefmt="simple" if head else "plain",
+        colalign=["right" if each and cells else "left" for each in numbers],
+        disable_numparse=True,
+        maxcolwidths=[None if most == least else least for most, least in zip(wide, widths, strict=True)],
     )
     return "\n".join(line.rstrip() for line in text.splitlines())

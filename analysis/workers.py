@@ -10,10 +10,12 @@ import signal
 import threading
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from types import TracebackType
 from typing import ParamSpec, TypeVar
 
+from setwise.analysis.errors import CannotRunHere
 from setwise.codegen.run.orphan import CAN_END_WITH_PARENT, end_with_parent
 
 P = ParamSpec("P")
@@ -23,17 +25,17 @@ _ENDING = {signal.SIGINT, signal.SIGTERM}
 
 
 class Workers:
-    """A pool of worker processes for `with Workers() as workers`, one a core by default.
+    """A pool of worker processes for `with Workers() as workers`, by default one a hardware thread.
 
     On normal exit all submitted calls have finished. If an exception leaves the block, for instance an interrupt, the
     workers are killed and unfinished calls are lost. If a worker dies, `result` of a pending call raises
-    concurrent.futures.process.BrokenProcessPool.
+    concurrent.futures.process.BrokenProcessPool; the block ends with CannotRunHere instead.
     """
 
     def __init__(self, number: int | None = None) -> None:
         self._executor = _processes(number or os.cpu_count() or 1)
         self._others = set(multiprocessing.active_children())
-        self._starter = ThreadPoolExecutor(1)  # a process that is interrupted during its start would have no owner
+        self._starter = ThreadPoolExecutor(1)  # it blocks interrupts: a half-started process would have no owner
         self._starter.submit(_block_interrupts).result()
 
     def submit(self, function: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> Future[T]:
@@ -52,6 +54,8 @@ class Workers:
                 process.kill()
         self._executor.shutdown(cancel_futures=kind is not None)
         self._starter.shutdown()  # last: on Linux the processes end with the thread that started them
+        if isinstance(error, BrokenProcessPool):
+            raise CannotRunHere("a worker process crashed or was killed: try the routines one by one") from None
 
 
 def _processes(number: int) -> Executor:
@@ -66,20 +70,20 @@ def _block_interrupts() -> None:
 
 
 def digest() -> str:
-    """Return the SHA-256 of the source and data files of `analysis` and `codegen`."""
+    """Return the SHA-256 of the Python, JSON and C files of `analysis` and `codegen`, with their paths."""
     hashed = hashlib.sha256()
     for package in ("analysis", "codegen"):
         folder = Path(__file__).parents[1] / package
-        for path in sorted((*folder.rglob("*.py"), *folder.rglob("*.json"))):
+        for path in sorted(each for kind in ("py", "json", "c", "h") for each in folder.rglob(f"*.{kind}")):
             hashed.update(f"{path.relative_to(folder).as_posix()} {path.stat().st_size}\n".encode())
             hashed.update(path.read_bytes())
     return hashed.hexdigest()
 
 
 def _begin(parent: int, *threshold: int) -> None:
-    """Prepare a new worker process: it ends on an interrupt from the keyboard, or when its parent ends.
+    """Prepare a new worker process: it ends on SIGINT or SIGTERM, or when the process `parent` ends.
 
-    It uses the parent's garbage collection thresholds.
+    `threshold` are the parent's garbage collection thresholds, which the worker uses too.
     """
     gc.set_threshold(*threshold)
     signal.signal(signal.SIGINT, signal.SIG_DFL)

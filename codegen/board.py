@@ -16,15 +16,14 @@ RANK_1, RANK_2, RANK_3, RANK_4, RANK_5, RANK_6, RANK_7, RANK_8 = (0xFF << 8 * ra
 NOT_A = ALL ^ FILE_A
 NOT_H = ALL ^ FILE_H
 INNER_FILES = 0x7E7E_7E7E_7E7E_7E7E
-"""Files B to G. They suffice as the horizontal propagator of an attack getter: a blocker on an edge file hides no
-square."""
+"""Files B to G: enough as the horizontal propagator of an attack getter. A blocker on an edge file hides nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Direction:
     """One of the eight directions of the compass rose, or a leap.
 
-    `shift` is the difference of the square numbers, positive towards h8. `file_step` and `rank_step` are its parts.
+    A step adds `file_step` to the file and `rank_step` to the rank, so it adds `shift` to the number of the square.
 
     >>> SOWE.name, SOWE.shift, SOWE.opposite.name
     ('soWe', -9, 'noEa')
@@ -37,9 +36,9 @@ class Direction:
 
     @property
     def avoid_wrap(self) -> int:
-        """Mask of the squares that one step can reach; the seeds' avoidWrap.
+        """Mask of the squares that one step can reach (the literature's `avoidWrap`).
 
-        With it a rotate may replace the shift.
+        The mask clears all wrapped bits, so the shift may be a rotate.
 
         >>> hexadecimal(NOEA.avoid_wrap), hexadecimal(SOUT.avoid_wrap)
         ('0xfefe_fefe_fefe_fe00', '0x00ff_ffff_ffff_ffff')
@@ -61,11 +60,11 @@ class Direction:
         return _direction_of(self.file_step, -self.rank_step)
 
     def reach_files(self, steps: int) -> int:
-        """Return the files, as whole files, that a step of this length can reach."""
+        """Return all squares of the files that `steps` steps can reach."""
         return (_shifted(0xFF, self.file_step * steps) & 0xFF) * FILE_A
 
     def reach(self, steps: int) -> int:
-        """Return the squares that a step of this length can reach.
+        """Return the squares that `steps` steps from some square of the board can reach.
 
         >>> print(draw(NOEA.reach(5)))
         . . . . . 1 1 1
@@ -97,7 +96,7 @@ NOWE = Direction("noWe", 7, -1, 1)
 NORT = Direction("nort", 8, 0, 1)
 
 DIR8 = (NOEA, EAST, SOEA, SOUT, SOWE, WEST, NOWE, NORT)
-"""The eight directions in the seeds' order. A parameter `dir8` is an index into it."""
+"""The eight directions in the literature's order. A parameter `dir8` is an index into it."""
 VERTICAL = (SOUT, NORT)
 EASTWARD = (NOEA, EAST, SOEA)
 WESTWARD = (NOWE, WEST, SOWE)
@@ -118,7 +117,7 @@ DIRECTION_SETS: Mapping[str, tuple[Direction, ...]] = {
 
 
 def leap(*directions: Direction) -> Direction:
-    """Return the sum of several steps as one leap. Raise ValueError if it leads back to the origin.
+    """Return the sum of steps as one leap. Raise ValueError if there are none, or if they lead back to the origin.
 
     >>> leap(NORT, NORT, EAST).shift, leap(NORT, EAST)
     (17, noEa)
@@ -183,9 +182,9 @@ def squares(board: int) -> Iterator[int]:
 def parse_board(text: str) -> int:
     """Return the board that a text denotes: a number, a list of squares, or a drawing of eight lines.
 
-    Numbers are decimal or hexadecimal and may hold underscores. A drawing has rank 8 on top, `1` or `x` for a square in
-    the set and `.` for an empty one. Spaces are optional. The labels that `draw` prints are accepted. Raise a one-line
-    ValueError for other text, and for a number that is negative or exceeds 64 bits.
+    Numbers are decimal, or hexadecimal after 0x, and may have underscores. Spaces or commas separate squares. A drawing
+    has rank 8 on top, `1` or `x` for a square in the set and `.` for any other. It may have spaces and the labels that
+    `draw` prints. Raise a one-line ValueError for other text, and for a number that is negative or exceeds 64 bits.
 
     >>> parse_board("0x8000_0000_0000_0001") == parse_board("a1,h8") == parse_board("9223372036854775809")
     True
@@ -220,7 +219,7 @@ def parse_number(text: str) -> int | None:
         return _within_64_bits(int(stripped, 16), stripped)
     if re.fullmatch(r"[0-9](_?[0-9])*", stripped):
         digits = stripped.replace("_", "").lstrip("0") or "0"
-        # Python refuses to convert very long decimals, with a message that does not fit here.
+        # int() refuses very long decimals with a message of its own, which does not fit here.
         return _within_64_bits(int(digits) if len(digits) <= 20 else ALL + 1, stripped)
     return None
 
@@ -247,7 +246,7 @@ def _parse_drawing(text: str) -> int:
 
 
 def hexadecimal(board: int) -> str:
-    """Return a board as sixteen hexadecimal digits in groups of four.
+    """Return a board as 0x and sixteen hexadecimal digits in groups of four.
 
     >>> hexadecimal(INNER_FILES)
     '0x7e7e_7e7e_7e7e_7e7e'
@@ -277,8 +276,6 @@ def draw(board: int, labels: bool = False) -> str:
 
 
 Side = Literal["w", "b"]
-KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
-"""The usual test position for move generators, from the chessprogramming wiki."""
 STARTPOS = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 _PIECES = "PNBRQKpnbrqk"
 
@@ -306,7 +303,7 @@ class Position:
 
         `orthogonal` selects rooks and queens, `diagonal` selects bishops and queens.
 
-        >>> print(draw(parse_fen(KIWIPETE).sliders("w", orthogonal=True, diagonal=False)))
+        >>> print(draw(parse_fen("8/8/8/8/8/5Q2/4B3/R6R w").sliders("w", orthogonal=True, diagonal=False)))
         . . . . . . . .
         . . . . . . . .
         . . . . . . . .
@@ -354,8 +351,8 @@ def parse_fen(text: str) -> Position:
     if fields[1] not in ("w", "b"):
         raise ValueError(f"FEN with side to move {_quoted(fields[1])}: write w or b")
     side: Side = "w" if fields[1] == "w" else "b"
-    # Chess960 may name a castling rook by its file.
     castling, en_passant, *clocks = fields[2:] + ["-"] * (4 - len(fields))
+    # Chess960 may name a castling rook by its file, a to h.
     if castling != "-" and (not re.fullmatch("[KQkqA-Ha-h]{1,4}", castling) or len(set(castling)) != len(castling)):
         raise ValueError(f"FEN with castling rights {_quoted(castling)}: write - or letters of KQkq")
     if not re.fullmatch("-|[a-h]6" if side == "w" else "-|[a-h]3", en_passant):

@@ -56,7 +56,7 @@ EXPLODING = literature.EXPLODING.citation
 SETWISE = "setwise"
 
 EACH = {direction.name: (direction,) for direction in DIR8}
-"""The eight directions as sets of one direction."""
+"""For the name of each of the eight directions, the set of this direction alone."""
 
 
 _COMPUTED = {
@@ -78,7 +78,7 @@ _COMPUTED = {
     "bytewise-add": ("sums", "the sums of the eight bytes of x and those of y, each modulo 256"),
     "bytewise-sub": ("differences", "the differences of the eight bytes of x and those of y, each modulo 256"),
 }
-"""The name of the result, and a summary, by specification. The braces take the direction or the piece."""
+"""By name of a specification: the name of its result, and a summary. Its braces take the direction or the piece."""
 
 _TOWARDS = {
     "noEa": "to the north-east",
@@ -111,7 +111,7 @@ def _contract(
 
 
 def _summary(contract: Contract) -> str:
-    """Return a summary of a routine for a reader who does not know the source."""
+    """Return the summary of the routine with this contract, for a reader who does not know the source."""
     specification = str(contract.specification)
     _, computed = _COMPUTED[specification]
     numbered = "" if contract.numbering == LITTLE_ENDIAN else f", squares numbered {contract.numbering}"
@@ -130,7 +130,7 @@ def _directed(
     requires: tuple[str, ...] = (),
     isas: tuple[str, ...] = ALL_SETS,
 ) -> Iterator[Routine]:
-    """Yield the routines of one form, one for each of the `sets` of directions. `fills` are equivalent."""
+    """Yield the routines of one form, one for each name in `sets`, along its directions. `fills` are equivalent."""
     for name, directions in sets.items():
         descriptions = tuple(along(fill, directions) for fill in fills)
         contract = _contract(specification, name, parameters, requires)
@@ -143,7 +143,7 @@ _of_sets = partial(_directed, sets=DIRECTION_SETS)
 
 
 def _by_file(single: Fill, lanes: Fill) -> Fill:
-    """Return a fill that uses one function on general registers and another, with bytewise arithmetic, on vectors."""
+    """Return a fill that is `single` for boards of one lane (general registers) and `lanes` for vectors."""
     return lambda ray, gen, boards: (single if gen.lanes == 1 else lanes)(ray, gen, boards)
 
 
@@ -168,7 +168,10 @@ def _simple(
     numbering: Numbering = LITTLE_ENDIAN,
     ways: tuple[tuple[str, Fill], ...] = (),
 ) -> Routine:
-    """Return a routine that is a function of its parameters alone. `of` is the direction of its specification."""
+    """Return a routine without a ray, described by `function`. `direction` is the last part of its name.
+
+    `of` is the direction or the piece of its specification. `ways` are named descriptions for further variants.
+    """
     contract = _contract(specification, of, parameters, requires, numbering)
     described, others = (plain(function),), tuple((name, plain(way)) for name, way in ways)
     return Routine(
@@ -305,7 +308,10 @@ _WHOLE: tuple[tuple[str, tuple[Parameter, ...], tuple[str, ...], Callable[..., t
 
 
 def _sliders() -> Iterator[Routine]:
-    """Yield the whole-side routines, given occupied or empty squares. Queens count as rooks and as bishops."""
+    """Yield the routines of sliders: each of _WHOLE given occupied squares and given empty ones, then all of `_counts`.
+
+    Queens must be among the rooks and among the bishops, except in `pieces`, which has a parameter for them.
+    """
     for form, boards, results, whole, summary in _WHOLE:
         for ending, board, requires in (("", OCCUPIED, WITHIN_OCCUPIED), ("-empty", EMPTY, NOT_ON_EMPTY)):
             parameters = (*boards, board, RESULTS) if len(results) > 1 else (*boards, board)
@@ -321,7 +327,7 @@ def _sliders() -> Iterator[Routine]:
 def _by_forms(
     described: Description, whole: Callable[..., tuple[Value, ...]], forms: Sequence[sliders.Form], *given: object
 ) -> tuple[tuple[Description, ...], tuple[tuple[str, Description], ...]]:
-    """Return a description for each form, and named descriptions for the forms of further variants."""
+    """Return descriptions `described(whole, form, *given)`: those for `forms`, and those for BESIDE with names."""
 
     def by(form: sliders.Form) -> Description:
         return partial(described, whole, form, *given)
@@ -330,7 +336,7 @@ def _by_forms(
 
 
 def _counts() -> Iterator[Routine]:
-    """Yield the routines that count moves. Queens count as rooks and as bishops."""
+    """Yield the routines that count moves. Queens must be among the rooks and among the bishops."""
     boards = (*PIECES, TARGETS)
     for form, results, whole, summary in (
         ("counts", ("moves",), sliders.counts, "the number of moves of rooks and bishops to the targets"),
@@ -406,9 +412,9 @@ _OF_SIDES: tuple[
 
 
 def _sides() -> Iterator[Routine]:
-    """Yield the routines for all attacks of a side.
+    """Yield the routines for all attacks of a side: one of each form, or one for each color if the form has pawns.
 
-    Without a parameter for queens, they count as rooks and as bishops. Pawns fix the side's color.
+    Without a parameter for queens, the queens must be among the rooks and among the bishops.
     """
 
     def of_side(
@@ -445,7 +451,7 @@ def _batches() -> Iterator[Routine]:
 
 @cache
 def catalogue() -> dict[str, Routine]:
-    """Return all routines by name."""
+    """Return all routines of setwise, without those of users, by name."""
     makers = (
         _dumb7,
         _kogge_stone,
@@ -464,14 +470,13 @@ def catalogue() -> dict[str, Routine]:
 
 @cache
 def _known() -> dict[str, Routine]:
-    """Return all routines by lower-case name."""
     return {name.lower(): routine for name, routine in catalogue().items()}
 
 
 def find(name: str) -> Routine:
-    """Return the routine with this name, a page's printed name, or a name in a user's file, in any case.
+    """Return the routine of a catalogue name or a page's printed name, both in any case, or of a name in a user's file.
 
-    A user's file is run. Raise ValueError with the nearest names, or with a choice for an ambiguous name.
+    A user's file is run. Raise ValueError for an unknown name, with the nearest ones, and for an ambiguous name.
     """
     if is_own(name):
         first, *others = routines_named(name)
@@ -499,7 +504,7 @@ def _offer(name: str) -> str:
 
 
 def is_pattern(name: str) -> bool:
-    """Return whether a name is a pattern for several routines, or the beginning of their names: a family or a form."""
+    """Return whether a name is a pattern (with *, ? or [), or the beginning of routines' names: a family or a form."""
     return any(sign in name for sign in "*?[") or (name.lower() not in _known() and bool(_beginning_with(name)))
 
 
@@ -508,7 +513,7 @@ def _beginning_with(name: str) -> list[str]:
 
 
 def chosen(names: Iterable[str]) -> list[Routine]:
-    """Return the routines with these names, families and patterns, each once; all routines if there is no name."""
+    """Return the routines of these names, families and patterns, each once, or for no names the whole catalogue."""
     routines: dict[str, Routine] = {}
     for name in dict.fromkeys(names):
         if is_own(name):

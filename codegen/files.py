@@ -1,4 +1,4 @@
-"""Reading and writing of files with untrusted content: regular files only, of bounded size, written atomically."""
+"""Reading of untrusted files, regular ones of bounded size only, and atomic writing of files."""
 
 import os
 import stat
@@ -11,10 +11,10 @@ class NotRegularError(OSError):
 
 
 def read_regular(path: str | Path, most: int, *, links: bool) -> bytes:
-    """Return the content of a regular file, cut off one byte after `most` bytes.
+    """Return the content of a regular file, or the first `most` + 1 bytes of one that is larger than `most` bytes.
 
-    `links` permits a symbolic link. Raise NotRegularError for anything but a regular file, and OSError if it cannot be
-    read.
+    `links` permits a path that is a symbolic link. Raise NotRegularError for anything but a regular file, OSError if it
+    cannot be read, and ValueError for a path that cannot name a file.
     """
     names = ("O_NONBLOCK", "O_BINARY", *(() if links else ("O_NOFOLLOW",)))
     with os.fdopen(os.open(path, os.O_RDONLY | sum(getattr(os, name, 0) for name in names)), "rb") as file:

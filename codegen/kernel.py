@@ -26,8 +26,8 @@ class Plan:
 class Kernel(Plan):
     """A plan with its code and the graphs that it came from.
 
-    `graph` is the description in the shifts and masks of the code. `selected` is that graph in operations of the
-    target, before scheduling and register allocation.
+    `graph` is the traced description with rays lowered to shifts and masks. `selected` is that graph in operations of
+    the target, before scheduling and register allocation.
     """
 
     graph: Graph
@@ -47,7 +47,7 @@ class Kernel(Plan):
 
 
 def plan(routine: Routine, target: Target, abi: str, lanes: int | None) -> Plan:
-    """Return the plan for a routine. Raise ValueError, in one line, for an impossible combination."""
+    """Return the plan; `lanes` None is the default. Raise ValueError for an unknown `abi` or a bad combination."""
     convention = convention_named(abi)
     if target.name not in routine.isas:
         raise Refused(f"{routine.name} is not available for {target.name}: use one of {', '.join(routine.isas)}")
@@ -66,9 +66,9 @@ def convention_named(abi: str) -> Convention:
 
 
 def widths(routine: Routine, target: Target) -> tuple[int, ...]:
-    """Return the possible numbers of lanes of a routine, the default first.
+    """Return the possible numbers of lanes of a routine on a target, the default first.
 
-    If lanes hold directions, two lanes are possible only on a target with no wider register.
+    If lanes hold directions, two lanes are possible only on a target without wider registers.
     """
     return target.widths if routine.batched else target.direction_widths or target.widths
 
@@ -77,9 +77,9 @@ _OF_WIKI = (["board", "empty"], ["board", "occupied"])
 
 
 def _layout(routine: Routine, target: Target, lanes: int | None) -> Layout:
-    """Return the layout: lanes hold boards for a routine of one direction, and directions for one of several.
+    """Return the layout: lanes hold boards if the routine is `batched`, otherwise directions.
 
-    Raise ValueError for a number of lanes that the target does not have.
+    Raise ValueError for a number of lanes that `widths` does not return. None is its first, the default.
     """
     if target.widths == (1,):
         if lanes not in (None, 1):
@@ -89,7 +89,7 @@ def _layout(routine: Routine, target: Target, lanes: int | None) -> Layout:
     if lanes is not None and lanes not in known:
         raise ValueError(f"{routine.name} on {target.name} has {', '.join(map(str, known))} lanes, not {lanes}")
     lanes = lanes or known[0]
-    # With four lanes and all eight directions, separate left and right rays can share runs.
+    # With four lanes and all eight directions, left and right rays in separate registers can share runs.
     both_sides = (
         not routine.batched
         and target.has("rotl", lanes)

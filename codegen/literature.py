@@ -16,7 +16,7 @@ EIGHT = ("sout", "nort", "east", "noEa", "soEa", "west", "soWe", "noWe")
 
 @dataclass(frozen=True)
 class Page:
-    """A wiki page or forum post: its short names after an @, its title, and its citation in a routine's source."""
+    """A wiki page or post: names that may follow an @, title, citation in a routine's source, numbering of squares."""
 
     names: tuple[str, ...]
     title: str
@@ -39,7 +39,7 @@ PAGES = (DUMB7, KOGGE_STONE, ISENBERG, EXPLODING)
 
 @dataclass(frozen=True)
 class PageSection:
-    """A section of a page, with the headings above it. The sections of a post have titles of ours."""
+    """A section of a page: its heading after those above it, joined by ": ". For a post the headings are invented."""
 
     page: Page
     section: str
@@ -50,7 +50,7 @@ class PageSection:
         return self.section.rpartition(": ")[2]
 
     def within(self, where: str) -> bool:
-        """Return whether a text names this page, this section, or page/section.
+        """Return whether a text names this page, this section, or page/section, in any case.
 
         The first words of a heading suffice.
 
@@ -79,7 +79,7 @@ class PageSection:
 class PageFunction:
     """A function that a page prints, with the routine that implements it.
 
-    `also` names further forms of the routine. `called` marks a function that the page calls but does not print.
+    `also` names further routines that implement it. `called` marks a function that the page calls but does not print.
     """
 
     place: PageSection
@@ -138,10 +138,10 @@ FUNCTIONS: tuple[PageFunction, ...] = (
 
 
 def routine_meant(name: str) -> str | None:
-    """Return the routine of a printed name, in any case; an @ may add the page or the section.
+    """Return the routine's name for a printed name, in any case, which may end in an @ and the page or the section.
 
-    Return None for a name that no page prints. Raise ValueError with the choices if the name is ambiguous or is not
-    printed there.
+    Return None for a name that no page prints. Raise ValueError with the choices if the name denotes several
+    routines, or if it is not printed in that place.
 
     >>> routine_meant("fillUpOccluded"), routine_meant("soutOccl@kogge-stone"), routine_meant("northFill")
     ('kogge-stone.occluded.nort', 'kogge-stone.occluded.sout', None)
@@ -169,13 +169,13 @@ def printed_names() -> list[str]:
 
 
 def names() -> list[str]:
-    """Return names that each denote one routine; ambiguous printed names get an @ and a page or section."""
+    """Return a name for each routine of each printed name: the printed one, with an @ and a place if ambiguous."""
     printed = printed_names()
     return [name for each in printed for name, *_ in _names([f for f in FUNCTIONS if f.name == each])]
 
 
 def _names(functions: Sequence[PageFunction]) -> Iterator[tuple[str, Page, str]]:
-    """Yield the routines of functions with one printed name: an unambiguous name, its page, and the routine."""
+    """Yield an unambiguous name, a page and the routine's name for each routine of functions that share one name."""
     places: dict[str, list[PageSection]] = {}
     for function in functions:
         places.setdefault(function.routine, []).append(function.place)

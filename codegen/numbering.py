@@ -11,7 +11,7 @@ from setwise.codegen import board
 from setwise.codegen.board import DIR8, EAST, NOEA, NORT, NOWE, SOEA, SOUT, SOWE, WEST, Direction
 
 DIRECTION9 = (None, EAST, NOEA, NORT, NOWE, WEST, SOWE, SOUT, SOEA)
-"""The direction of each `direction9` number of the seeds. Around the square, which is 0: 4 3 2 / 5 0 1 / 6 7 8."""
+"""The direction of each `direction9` number of the literature: 4 3 2 / 5 0 1 / 6 7 8, with north on top."""
 
 DIRECTIONS_AROUND = ", ".join(f"{number} {to}" for number, to in enumerate(DIRECTION9) if to) + "; any other: none"
 """The numbers of DIRECTION9 in words: 1 east, 2 noEa, ..."""
@@ -22,7 +22,7 @@ _NONE = "none"
 
 @dataclass(frozen=True, slots=True)
 class Numbering:
-    """A numbering of the squares along the ranks: the name of square 0, the number of a1, and the step of one file.
+    """A numbering of the squares along the ranks: the name of square 0, the number of a1, the step to the next file.
 
     >>> str(BIG_ENDIAN_FILES), BIG_ENDIAN_FILES.square("d4"), BIG_ENDIAN_FILES.square_name(28)
     ('h1 = 0, a1 = 7, a8 = 63', 28, 'd4')
@@ -89,7 +89,7 @@ BIG_ENDIAN_FILES = Numbering("h1", 7, -1)
 def named_number(kind: str, name: str, numbering: Numbering) -> int:
     """Return the number that a name denotes in a parameter of kind square, dir8 or direction9.
 
-    Raise ValueError for an unknown name.
+    `none` is 0, as a direction9 only. Raise ValueError for an unknown name.
 
     >>> named_number("direction9", "west", LITTLE_ENDIAN)
     5
@@ -102,7 +102,7 @@ def named_number(kind: str, name: str, numbering: Numbering) -> int:
 
 
 def direction_name(kind: str, number: int) -> str:
-    """Return the name of a direction number, or `none` if the number has no direction.
+    """Return the name of a number of kind dir8 or direction9, or `none` if the number has no direction.
 
     >>> direction_name("dir8", 7), direction_name("direction9", 9)
     ('nort', 'none')

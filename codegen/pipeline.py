@@ -9,10 +9,10 @@
     balance_pass              tree height reduction: optional
 
     select_pass               every operation becomes one that the target has an instruction for, or is refused
-    chain_runs_pass           strength reduction of shifts through chains, for runs alone: optional
-    chain_shifts_pass         the same for all shifts: optional
-    share_opposite_fill_pass  a fill begins with the opposite one: optional, also before the former
-    estimate                  the length of the code: the forms with the shortest estimates go on
+    chain_runs_pass           compute left shifts of a board from its shorter ones, for runs alone: optional
+    chain_shifts_pass         the same for runs and other shifts: optional
+    share_opposite_fill_pass  a fill begins with the opposite one: optional, alone or before a chain pass
+    estimate                  estimate the length of the code: only forms with the shortest estimates go on
     join_pass                 one graph of those that were lowered apart and run in turn
 
     stack_arguments_pass      read parameters from the stack where the convention passes them there
@@ -70,25 +70,25 @@ ALTERNATIVES: tuple[tuple[Pass, ...], ...] = (
     (share_opposite_fill_pass, chain_runs_pass),
     (share_opposite_fill_pass, chain_shifts_pass),
 )
-"""Groups of optional passes behind selection; a form that a group does not change is no form of its own."""
+"""Groups of optional passes after selection. Each group makes a further form, unless it changes nothing."""
 
 ORDER: tuple[Pass, ...] = (stack_arguments_pass, code_motion_pass, schedule_pass)
 """From a selected graph to a schedule: the first passes to depend on the convention."""
 
 REFINEMENTS: tuple[tuple[Pass, tuple[Pass, ...]], ...] = ((split_masks_pass, ORDER), (latency_schedule_pass, ()))
-"""Passes that are tried on the best of all forms, each with those that follow it up to the code."""
+"""Passes that are tried on the best of all forms, each with the passes that must follow it before CODE."""
 
 CODE: tuple[Pass, ...] = (spill_pass, allocate_pass, peephole_pass, prologue_epilogue_pass)
 """From a schedule to code."""
 
 MOST_FORMS = 5
-"""The most forms that go on; a sixth makes no kernel of the catalogue shorter."""
+"""The maximum number of forms that become code; a sixth makes no kernel of the catalogue shorter."""
 
-CACHED = 64  # a set asks for the forms of the set that it extends; kernels of a routine are made together
+CACHED = 64  # kernels of a routine are made together, and a target needs the forms of the one that it extends
 
 
 def size(kernel: Kernel) -> tuple[int, int, int]:
-    """Return the objective: fewer instructions are better, then more moves, which cost least, then less depth."""
+    """Return a key, least for the best kernel: fewest instructions, then most register moves, then least depth."""
     copies = ("mov", kernel.target.move)
     moves = sum(i.mnemonic in copies and isinstance(i.operands[1], Register) for i in kernel.code.instructions)
     return len(kernel.code.instructions), -moves, kernel.selected.depth
@@ -96,7 +96,7 @@ def size(kernel: Kernel) -> tuple[int, int, int]:
 
 @lru_cache(CACHED)
 def select_best(plan: Plan) -> Kernel:
-    """Return the shortest kernel of all forms and refinements. Raise OutOfRegisters if a form finds no registers."""
+    """Return the shortest kernel of all forms and refinements. Raise OutOfRegisters if a form cannot be allocated."""
     best = min(lower_forms(plan), key=lambda state: size(state.kernel))
     for refinement in REFINEMENTS:
         for other in refine(refinement, best, len(best.code.instructions)):
@@ -105,7 +105,7 @@ def select_best(plan: Plan) -> Kernel:
 
 
 def lower_forms(plan: Plan) -> Iterator[State]:
-    """Yield the forms with the shortest estimates as code, without those that are longer than one before."""
+    """Yield the forms with the shortest estimates as code, unless it is longer than that of an earlier form."""
     most = inf
     for form in _shortest(plan.routine, plan.target, plan.layout):
         with suppress(TooLong):
@@ -115,7 +115,7 @@ def lower_forms(plan: Plan) -> Iterator[State]:
 
 
 def refine(refinement: tuple[Pass, tuple[Pass, ...]], state: State, limit: float = inf) -> Iterator[State]:
-    """Yield the form after a refinement, if that changes it, finds registers and is within the limit."""
+    """Yield the refined form, if the refinement changes it, finds registers and has at most `limit` instructions."""
     step, behind = refinement
     other = step(state)
     if other is not state:
@@ -125,7 +125,7 @@ def refine(refinement: tuple[Pass, tuple[Pass, ...]], state: State, limit: float
 
 @lru_cache(CACHED)
 def _shortest(routine: Routine, target: Target, layout: Layout) -> tuple[State, ...]:
-    """Return the selected forms with the shortest estimates."""
+    """Return at most MOST_FORMS selected forms, stages joined: those with the shortest estimates, near the best one."""
     forms = selected_forms(routine, target, layout)
     estimates = sorted((*estimate(form), at) for at, form in enumerate(forms))
     most = estimates[0][0] + 1 + estimates[0][0] // 64
@@ -134,14 +134,14 @@ def _shortest(routine: Routine, target: Target, layout: Layout) -> tuple[State, 
 
 @lru_cache(CACHED)
 def selected_forms(routine: Routine, target: Target, layout: Layout) -> tuple[State, ...]:
-    """Return all forms in the operations of the target."""
+    """Return all distinct forms selected for the target, without further passes and after each of ALTERNATIVES."""
     selected = [select_pass(replace(form, target=target)) for form in _every_form(routine, target, layout)]
     others = (run_passes(passes, state) for passes in ALTERNATIVES for state in selected)
     return tuple(_distinct(chain(selected, others)))
 
 
 def _every_form(routine: Routine, target: Target, layout: Layout) -> list[State]:
-    """Return all forms before selection, as far as the target can tell them apart."""
+    """Return all distinct forms before selection. Only for targets that try rotates, masks also clear wrapped ranks."""
     masked = [_forms(routine, layout, ranks) for ranks in ((False, True) if target.tries_rotates else (False,))]
     return _distinct(
         sorted(chain(*masked), key=lambda state: (routine.descriptions.index(state.describe), state.masks))
@@ -150,9 +150,9 @@ def _every_form(routine: Routine, target: Target, layout: Layout) -> list[State]
 
 @lru_cache(CACHED)
 def _forms(routine: Routine, layout: Layout, ranks: bool) -> tuple[State, ...]:
-    """Return each description with each choice of masks, before and after tree height reduction.
+    """Return each description with each choice of `Masks` with these `ranks`, before and after tree height reduction.
 
-    With ranks only descriptions in which something moves in one lane: only there a rotate may stand for a shift.
+    With `ranks`, leave out descriptions that shift no one-lane value: only such a shift may become a rotate.
     """
     traced = [state for state in _traced(routine, layout) if not ranks or any(g.shifts_scalars for g in state.graphs)]
     masked = [replace(state, masks=Masks(inner, ranks)) for state, inner in product(traced, (False, True))]
@@ -162,12 +162,11 @@ def _forms(routine: Routine, layout: Layout, ranks: bool) -> tuple[State, ...]:
 
 @lru_cache(CACHED)
 def _traced(routine: Routine, layout: Layout) -> tuple[State, ...]:
-    """Return the descriptions as graphs."""
     return tuple(trace_pass(State(routine, layout, describe)) for describe in routine.descriptions)
 
 
 def _distinct(states: Iterable[State]) -> list[State]:
-    """Return the first of all states with equal graphs."""
+    """Return the states in order, but only the first of those with equal graphs."""
     by_shape: dict[Any, State] = {}
     for state in states:
         by_shape.setdefault(state.shape, state)

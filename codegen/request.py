@@ -13,7 +13,7 @@ from setwise.codegen.targets import target_named
 from setwise.codegen.variants import enumerate_variants, variant_named
 
 KernelKey = tuple[str, str, int, str]
-"""Routine, instruction set, lanes, calling convention."""
+"""Names of routine and instruction set, actual number of lanes, name of the calling convention."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Request:
     """A routine with an instruction set, a calling convention, a number of lanes and a variant.
 
     `lanes` None is the default number. The variant "" has the fewest instructions. Raise ValueError, in one line, for
-    an unknown name, and Refused for an impossible combination.
+    an unknown instruction set or convention, or an impossible combination. The variant is not checked here.
 
     >>> Request(find("kogge-stone.attacks.sout"), "avx2").key
     ('kogge-stone.attacks.sout', 'avx2', 4, 'sysv')
@@ -35,9 +35,9 @@ class Request:
 
     @classmethod
     def of(cls, kernel: Kernel, lanes: int | None = None) -> Request:
-        """Return the request for a compiled kernel, and keep the kernel; `lanes` is the requested number."""
+        """Return the request that holds this compiled kernel; `lanes` is the requested number, None for the default."""
         request = cls(kernel.routine, kernel.target.name, kernel.convention.name, lanes, kernel.variant)
-        vars(request)["kernel"] = kernel  # where cached_property keeps it
+        vars(request)["kernel"] = kernel  # cached_property keeps its value there
         return request
 
     def __post_init__(self) -> None:
@@ -50,12 +50,12 @@ class Request:
 
     @cached_property
     def kernel(self) -> Kernel:
-        """The kernel, compiled at first use. Raise Refused for a missing operation or an unknown variant."""
+        """The kernel, compiled at first use. Raise Refused if the target lacks an operation or has no such variant."""
         return variant_named(self.variant, self.routine, self.isa, self.abi, self.lanes)
 
     @property
     def key(self) -> KernelKey:
-        """Routine, instruction set, lanes, calling convention."""
+        """Names of routine and instruction set, actual number of lanes, name of the calling convention."""
         return self.routine.name, self.isa, self.plan.layout.lanes, self.abi
 
     @property

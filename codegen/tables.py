@@ -1,4 +1,4 @@
-"""The tables that the literature prints or computes, by their printed names, with the values used here."""
+"""The tables that the literature prints or computes: names, places and entries."""
 
 import difflib
 from collections.abc import Callable, Sequence
@@ -18,7 +18,7 @@ Kind = Literal["board", "rank", "number"]
 
 @dataclass(frozen=True)
 class LiteratureTable:
-    """A table of the literature: where it is printed, its indices, and its entries. A constant has no index."""
+    """A table of the literature: its sections, its indices (a constant has none), and a function for its entries."""
 
     name: str
     places: tuple[PageSection, ...]
@@ -26,7 +26,7 @@ class LiteratureTable:
     """The meaning of each index: dir8, square, file, rank, or the free squares of the first rank."""
     make: Callable[[], Sequence[int]]
     kind: Kind = "board"
-    """The kind of an entry. A rank is a set of its eight squares."""
+    """The kind of an entry. A rank is a set of eight squares in 8 bits."""
     maker: str = ""
     """The name of the page's function that computes the table, if any."""
 
@@ -53,7 +53,7 @@ class LiteratureTable:
         return entries
 
     def index_names(self, number: int) -> tuple[str, ...]:
-        """Return the indices of an entry as names.
+        """Return the indices of entry `number` of `entries` as text.
 
         >>> table("avoidWrap").index_names(1), table("dirMaskUp").index_names(1), table("dirMaskRight").index_names(1)
         (('east',), ('2',), ('g',))
@@ -84,7 +84,7 @@ def _ray_attacks() -> list[int]:
 
 
 def _first_rank() -> list[int]:
-    """Return the page's table, twice as long as that of the kernels: its index has a lowest bit without effect."""
+    """Return `rankR`. It is twice as long as the table of the kernels: the lowest bit of its index has no effect."""
     halved = exploding.rank_attacks()
     return [halved[64 * square + free // 2] for square in range(8) for free in range(128)]
 
@@ -133,7 +133,7 @@ TABLES: tuple[LiteratureTable, ...] = (
 def table(name: str) -> LiteratureTable:
     """Return the table with this name, or computed by a function with this name, in any case.
 
-    Raise ValueError with the nearest names if there is none.
+    Raise ValueError for another name, with the nearest ones if any are near.
     """
     known = {each.lower(): table for table in TABLES for each in (table.name, table.maker) if each}
     if name.lower() in known:

@@ -1,13 +1,13 @@
-"""The named variants of a kernel: at most eight ways to lower a routine for a target.
+"""The named variants of a kernel: up to eight kernels of a catalogue routine for a target.
 
-The kernel of `lower` is the variant `size`, whose name is empty. Each of the others takes one form of a changed plan:
+The kernel of `lower` is the variant `size`, whose name is empty. Each of the others takes one form of a plan:
 
 critical-path   the form with the least estimated time, scheduled by its critical path
 short           the shortest form without rotates, scheduled for latency
 pext            westward attacks by pext and pdep, as `critical-path`; `pext-short` as `short`
 reassociated    masks that are combined before the board is known; also `reassociated-short`
 compares        comparisons in place of jump tables; also `reassociated-compares`
-hoisted         constants are hoisted into registers; boards are packed through memory if lanes are directions
+hoisted         constants are hoisted into registers; with four directions in a register, no permute fills it
 4-lanes         the same with directions in registers of another width; also `8-lanes`
 scalar-rooks    rooks in general registers beside bishops in vectors; also `scalar-rooks-hoisted`
 scalar          all directions in general registers
@@ -39,20 +39,20 @@ from setwise.codegen.targets.table import Refused, Target
 from setwise.codegen.targets.vector import SPLAT, SPLAT_RELOAD
 
 _ROTATE, _JUMP, _PERMUTE, _BROADCAST = "rorx", "movsxd", "vpermq", "broadcast"
-_PERMUTED = 4  # lanes of a permuted pair
+_PERMUTED = 4  # the lanes that a permute of two scalars fills
 
 
 class VariantPlan(NamedTuple):
-    """The plan of a variant, and whether its form has the least estimated time or the least length."""
+    """The plan of a variant. Its form is that of the least estimated time if `soonest`, otherwise the shortest."""
 
     plan: Plan
     soonest: bool
 
 
 def enumerate_variants(routine: Routine, isa: str, abi: str = "sysv", lanes: int | None = None) -> Iterator[Kernel]:
-    """Yield the kernel of `lower`, whose variant has no name, then the named ones, no two of the same code.
+    """Yield the kernel of `lower`, whose variant is "", then the named variants, without repeating equal code.
 
-    Without `lanes`, variants with other numbers of lanes are included. Raises the errors of `lower`.
+    Without `lanes`, variants with other numbers of lanes are included. Raise the errors of `lower`.
     """
     usual = lower(routine, isa, abi, lanes)
     yield usual
@@ -65,7 +65,7 @@ def enumerate_variants(routine: Routine, isa: str, abi: str = "sysv", lanes: int
 
 
 def variant_named(name: str, routine: Routine, isa: str, abi: str = "sysv", lanes: int | None = None) -> Kernel:
-    """Return the variant of a name, or raise Refused. The kernel of `lower` is "size" or "".
+    """Return the kernel of a named variant. Raise Refused if there is none. "size" and "" name the kernel of `lower`.
 
     >>> from setwise.codegen.catalogue import find
     >>> variant_named("short", find("push.attacks.sout"), "bmi2").variant
@@ -81,7 +81,7 @@ def variant_named(name: str, routine: Routine, isa: str, abi: str = "sysv", lane
 
 
 def _plans(routine: Routine, isa: str, abi: str, lanes: int | None) -> dict[str, VariantPlan]:
-    """Return the plans of all variants that have a form, by name, `size` excepted."""
+    """Return the plans of the variants that have a form, without `size`, by name."""
     asked = plan(routine, target_named(isa), abi, lanes)
     named = (
         _in_general(asked) if not asked.target.vectors else _boards(asked) if routine.batched else _rays(asked, lanes)
@@ -93,7 +93,7 @@ Named = Iterator[tuple[str, VariantPlan | None]]
 
 
 def _in_general(asked: Plan) -> Named:
-    """Yield the variants in general registers: of the routine, and of each description that it names."""
+    """Yield name and plan of the variants without vectors: of the routine, and of each description that it names."""
     shifting = _without(asked, _ROTATE) or asked
     comparing = _without(asked, _JUMP) if any("distance" in form.graph.operations for form in _forms(asked)) else None
     yield "critical-path", VariantPlan(asked, soonest=True)
@@ -106,7 +106,7 @@ def _in_general(asked: Plan) -> Named:
 
 
 def _boards(asked: Plan) -> Named:
-    """Yield the variants whose lanes are boards."""
+    """Yield name and plan of the variants whose lanes hold boards."""
     yield "critical-path", VariantPlan(asked, soonest=True)
     yield "hoisted", VariantPlan(_hoisting(asked), soonest=False)
     for way, _ in asked.routine.named_descriptions:
@@ -115,14 +115,14 @@ def _boards(asked: Plan) -> Named:
 
 
 def _rays(asked: Plan, lanes: int | None) -> Named:
-    """Yield the variants whose lanes are directions, or with some directions in general registers."""
+    """Yield name and plan of the variants for one board: directions in lanes, in general registers, or some in each."""
     _, *others = widths(asked.routine, asked.target)
     yield "hoisted", VariantPlan(_side_by_side(asked), soonest=False)
     for number in others if lanes is None else ():
         other = plan(asked.routine, asked.target, asked.convention.name, number)
         yield f"{number}-lanes", VariantPlan(_side_by_side(other), soonest=False)
     apart = replace(asked, layout=replace(asked.layout, scalar_directions=tuple(ROOK)))
-    spread = _without(apart, _BROADCAST)  # a move and a splat over two lanes are as fast
+    spread = _without(apart, _BROADCAST)  # a move to two lanes and a splat from there are as fast
     if spread is not None:
         apart = replace(spread, target=replace(spread.target, rows=(*spread.target.rows, SPLAT)))
     apart = _with_pext(apart)
@@ -138,13 +138,13 @@ def _rays(asked: Plan, lanes: int | None) -> Named:
 
 
 def _by_way(asked: Plan, name: str) -> Plan:
-    """Return the plan with a description that the routine names."""
+    """Return the plan with the routine's description of this name instead of its usual ones."""
     describe = dict(asked.routine.named_descriptions)[name]
     return replace(asked, routine=replace(asked.routine, descriptions=(describe,)))
 
 
 def _with_pext(asked: Plan) -> Plan:
-    """Return the plan with westward attacks by pext, if the target has it."""
+    """Return the plan with westward attacks by pext, or the plan itself if the routine or the target has none."""
     way = _by_way(asked, "pext") if "pext" in dict(asked.routine.named_descriptions) else asked
     return way if _forms(way) else asked
 
@@ -155,7 +155,7 @@ def _hoisting(asked: Plan) -> Plan:
 
 
 def _side_by_side(asked: Plan) -> Plan:
-    """Return the plan with constants hoisted, and boards packed through memory or by blends."""
+    """Return the plan with constants hoisted and, for four directions a register, lanes filled without permutes."""
     packing = asked.layout.all_in_lanes and asked.layout.directions_per_register == _PERMUTED
     blending = _without(asked, _PERMUTE) if packing else None
     if blending is None:
@@ -167,7 +167,7 @@ def _side_by_side(asked: Plan) -> Plan:
 
 
 def _without(asked: Plan, name: str) -> Plan | None:
-    """Return the plan for the target without an instruction or an operation, or None if it has none such."""
+    """Return the plan without the target's rows of this mnemonic or operation, or None if there is no such row."""
     target: Target = asked.target
     rows = tuple(row for row in target.rows if name not in (row.mnemonic, row.op))
     if rows == target.rows:
@@ -176,9 +176,10 @@ def _without(asked: Plan, name: str) -> Plan | None:
 
 
 def _forms(asked: Plan) -> Sequence[State]:
-    """Return all forms of a plan; none if a description joins rays lane by lane across register files.
+    """Return all forms of a plan, or none if the target refuses it.
 
-    If directions are apart, only forms that have others in vectors.
+    If some directions use general registers, return only forms that have others in vectors, and none if a description
+    combines rays of both kinds lane by lane.
     """
     try:
         forms = selected_forms(asked.routine, asked.target, asked.layout)
@@ -192,7 +193,7 @@ def _forms(asked: Plan) -> Sequence[State]:
 
 
 def _made(name: str, offer: VariantPlan, asked: Plan) -> Kernel | None:
-    """Return the kernel of the best form of a variant, or None if none finds registers."""
+    """Return the kernel of the best form that finds registers, or None. Its routine and target are those of `asked`."""
     for state in _ranked(offer):
         with suppress(OutOfRegisters, TooLong):
             made = run_passes((join_pass, *ORDER, crossing_first_pass, *CODE), state)
@@ -206,7 +207,7 @@ def _made(name: str, offer: VariantPlan, asked: Plan) -> Kernel | None:
 
 
 def _ranked(offer: VariantPlan) -> list[State]:
-    """Return the forms of a plan, best first by estimated time or length."""
+    """Return the forms of a plan, best first: by estimated time if `soonest`, else by estimated length."""
 
     def rank(form: State) -> tuple[float, int, int]:
         length, depth = estimate(form)

@@ -5,8 +5,8 @@
 >>> hex(south(1 << 28, 0xFFFF_FFFF_FFFF_FFFF))  # sliders on e4, all squares empty
 '0x101010'
 
-A routine of your own is a function with annotations. Its methods are the subcommands of `setwise`. On the command
-line it is named by its file, as in `setwise prove mine.py:knight_attacks`, which executes that file.
+A routine of your own is a function with annotations. Its methods are called after subcommands of `setwise`. On the
+command line it is named by its file, as in `setwise prove mine.py:knight_attacks`, which executes that file.
 
 >>> from setwise import EAST, NORT, SOUT, WEST, Board
 >>> @setwise.routine

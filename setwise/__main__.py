@@ -4,7 +4,7 @@ import sys
 
 
 def main() -> int:
-    """Run the command. An interrupt ends it while its modules are imported, too."""
+    """Run the command and return its exit status: 130 if an interrupt comes while its modules are imported."""
     try:
         from setwise.analysis.commands.main import main as run
     except KeyboardInterrupt:

@@ -1,4 +1,4 @@
-"""Kernels as functions, with the subcommands of `setwise` as methods."""
+"""Kernels as functions, with methods that are called after subcommands of `setwise`."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -21,9 +21,8 @@ from setwise.shown import Table, Text
 class KernelFunction(Function):
     """The function that `setwise.kernel` returns.
 
-    A call runs the machine code, as described for `setwise.Function`.
-
-    The methods concern these bytes. A refusal is a ValueError with a one-line message.
+    A call runs the machine code, as described for `setwise.Function`. The methods list, count, prove or time that code.
+    They raise ValueError, with a message of one line, for a request that cannot be met.
 
     >>> import setwise
     >>> north = setwise.kernel("kogge-stone.attacks.nort", "bmi2")
@@ -37,59 +36,64 @@ class KernelFunction(Function):
         return Request.of(self.kernel, self.recipe[3])
 
     def listing(self, syntax: str = "nasm", *, endbr64: bool = False) -> Text:
-        """Return the assembly source in the syntax nasm, gas, att, masm or go."""
+        """Return the assembly source in the syntax nasm, gas, att, masm or go. `endbr64` adds it at the start."""
         return Text(api.listing(self.request, syntax, endbr64=endbr64))
 
     def count(self) -> dict[str, Any]:
-        """Return the instructions by class: a mapping with `instructions`, `moves`, `operations`, `bytes` and more."""
+        """Return the numbers of instructions by class, with their sum as `instructions`, and the size as `bytes`."""
         return api.counts([self.request])[0]
 
     def cost(self, cpu: str | None = None) -> Table:
-        """Return lower bounds on the cycles: one row a processor, with `latency` and `bound` among its keys."""
+        """Return lower bounds on cycles, one row a processor, or one for `cpu`: `latency`, `bound` on throughput."""
         return costed(self.request, cpu)
 
     def check(self, on: str | None = None, *, quick: bool = False) -> Table:
-        """Run the kernel and compare it with its specification, here or on the emulated processor `on`. Needs NumPy."""
+        """Check results against the specification, fewer if `quick`; `on` names a processor to emulate. Needs NumPy."""
         return checked([self.request], on, quick)
 
     def prove(self, time_limit: float = 60.0) -> Table:
-        """Prove the kernel's bytes right for all inputs. A refuted row has a `counterexample`. Needs bitwuzla."""
+        """Prove the bytes right for all inputs, or find a `counterexample`, in `time_limit` seconds. Needs bitwuzla."""
         return proved([self.request], time_limit)
 
     def bench(
         self, mode: str | None = None, beside: str | None = None, boards: int = 512, patience: float = 30.0
     ) -> Table:
-        """Time the kernel on this processor in core cycles: one row a kind of call, with `median` among its keys."""
+        """Time the kernel on this processor: `median` core cycles, one row for each code and kind of call.
+
+        `mode` lists kinds of call (chained,independent,mixed), `beside` compilers (gcc,clang), whose code is timed too.
+        An empty routine is timed for scale. `boards` is the length of arrays. `patience` is the time to wait for
+        undisturbed trials, in seconds for each of several processes.
+        """
         return timed([self.request], mode, beside, boards, patience)
 
 
 def costed(request: Request, cpu: str | None) -> Table:
-    """Return the bounds of a kernel as a table."""
+    """Return the bounds of a kernel as a table, with one row for `cpu`, or one for each processor that can run it."""
     (code,) = api.costs([request], cpu)
     return Table(code.rows, ("name", "isa", "cpu", "latency", "bound", "limit", "depth", "bytes", "registers"))
 
 
 def checked(requests: Sequence[Request], on: str | None, quick: bool) -> Table:
-    """Return the outcomes of checks as a table."""
+    """Check kernels, here or on the emulated processor `on`, and return the outcomes, one row a kernel."""
     rows = [each.row for each in api.check(requests, quick=quick, on=on)]
     return Table(rows, ("name", "isa", "lanes", "abi", "cases", "status", "on", "reason"))
 
 
 def proved(requests: Sequence[Request], time_limit: float) -> Table:
-    """Return the outcomes of proofs as a table."""
+    """Try to prove kernels, each in at most `time_limit` seconds, and return the outcomes, one row a kernel."""
     rows = [each.row for each in api.prove(requests, time_limit=time_limit)]
     return Table(rows, ("name", "isa", "lanes", "abi", "status", "seconds", "reason"))
 
 
 def timed(requests: Sequence[Request], mode: str | None, beside: str | None, boards: int, patience: float) -> Table:
-    """Return the timings of kernels as a table; `mode` and `beside` are comma-separated lists."""
+    """Time kernels and return the rows, as `KernelFunction.bench` describes."""
     modes, compilers = (given.split(",") if given else None for given in (mode, beside))
     result = api.bench(requests, modes or MODES, beside=compilers or (), boards=boards, patience=patience)
     return Table(result.rows, ("name", "isa", "maker", "mode", "unit", "median", "p10"))
 
 
 class CheckedFunction(KernelFunction):
-    """A function that checks its routine's requirements on every call, and raises ValueError if they are not met."""
+    """A function that raises ValueError for a call whose arguments do not meet the routine's requirements."""
 
     checks = "Every call checks the requirements."
 
@@ -98,14 +102,17 @@ class CheckedFunction(KernelFunction):
         self._task = task_of(kernel)
 
     def _require(self, given: Sequence[Any]) -> None:
-        """Raise ValueError for a requirement that the arguments violate."""
+        """Raise ValueError for the first requirement that the arguments violate."""
         pairs = zip(self._parameters, given, strict=True)
         for required, kept in self._kept([each if hasattr(each, "dtype") else integer(p, each) for p, each in pairs]):
             if not kept:
                 raise ValueError(f"{self.kernel.name} requires {required}: this call violates it")
 
     def _kept(self, words: Sequence[Any]) -> Iterator[tuple[str, bool]]:
-        """Yield each requirement, and whether all boards meet it."""
+        """Yield requirements as text and whether words meet them: once for all boards, or for each if any branches.
+
+        Yield nothing for arrays that are not of uint64.
+        """
         if all(isinstance(word, int) for word in words):
             yield from conditions(self._task, Integers(), words)
             return
@@ -126,7 +133,7 @@ class CheckedFunction(KernelFunction):
 def made(
     routine: Routine, isa: str | None, abi: str | None, lanes: int | None, for_: str, cpu: str | None, checked: bool
 ) -> KernelFunction:
-    """Return the function of a routine for `setwise.kernel`."""
+    """Compile a routine and return its function. The arguments are those of `setwise.kernel`."""
     variant = ""
     if for_ != "size":
         best = api.request(routine, isa, abi or host().name, lanes, for_=for_, cpu=cpu)
@@ -149,13 +156,13 @@ def kernel(
     The function runs machine code. Boards are integers from 0 to 2**64 - 1, a1 = bit 0, h8 = bit 63, unless the
     routine numbers squares otherwise. Parameters and results are the routine's; help() of the function lists them. The
     default of `isa` is the best instruction set of this processor; that of `abi` is the convention of this platform's
-    C. Neither changes the results. `for_` "latency" or "throughput" selects the fastest variant by timings and bounds,
-    on `cpu` if given; without `isa`, among all instruction sets of this processor.
+    C; that of `lanes`, the boards or directions in a register, is the most. Results do not depend on them. `for_`
+    "latency" or "throughput" selects the fastest variant by timings and bounds, for the processor `cpu` if it is given.
+    Without `isa` it selects among all instruction sets of this processor.
 
     The caller must meet the routine's requirements, which help() of the function lists. With `checked`, a call that
-    violates them raises ValueError. Any number of threads may call the function. It can be pickled: the pickle holds
-    these arguments and the variant chosen by `for_`, and unpickling compiles the function for the processor at hand.
-    Raises ValueError for an unknown name, and setwise.codegen.run.executable.NotRunnable if the processor lacks an
-    instruction set.
+    violates them raises ValueError. Any number of threads may call the function. A pickle holds the name, the request
+    and the variant that `for_` chose; unpickling compiles the function again. Raises ValueError for an unknown name,
+    and setwise.codegen.run.executable.NotRunnable if the processor lacks the instruction set.
     """
     return made(find(name), isa, abi, lanes, for_, cpu, checked)

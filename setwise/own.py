@@ -18,13 +18,11 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Methods(ABC):
-    """The methods of routines.
+    """The methods of routines. Their arguments are the options of the command line by name; `for_` is --for.
 
-    Their arguments are the options of the command line by name.
-
-    `listing`, `count`, `cost`, `kernel` and a call concern one routine. If there is one for each direction, select it
-    first, as in fill["nort"]. The other methods concern all of them. `for_` is --for; kernel(for_="latency").count()
-    counts the variant that it selects. A refusal is a ValueError with a one-line message.
+    `listing`, `count`, `cost`, `kernel` and a call work on one routine. If there is one for each direction, select one
+    first, as in fill["nort"]. The other methods work on all of them. kernel(for_="latency").count() counts the variant
+    that `for_` selects. A request that cannot be met raises ValueError with a message of one line.
     """
 
     @property
@@ -34,7 +32,7 @@ class Methods(ABC):
 
     @property
     def routine(self) -> Routine:
-        """The only routine. Raise DescriptionError if there is one for each direction."""
+        """The only routine. Raises DescriptionError if there are several, one for each direction."""
         first, *others = self.routines
         if others:
             raise DescriptionError(f"this function names {len(others) + 1} routines: choose one, such as {first.name}")
@@ -52,7 +50,7 @@ class Methods(ABC):
     ) -> KernelFunction:
         """Return the routine as a function of machine code, by default for the best instruction set of this processor.
 
-        It is made once. `for_`, `cpu` and `checked` are those of `setwise.kernel`.
+        Equal arguments return the same object again. `for_`, `cpu` and `checked` are those of `setwise.kernel`.
         """
         kernels: dict[object, KernelFunction] = self.__dict__.setdefault("_kernels", {})
         key = isa, abi, lanes, for_, cpu, checked
@@ -73,25 +71,24 @@ class Methods(ABC):
         *,
         endbr64: bool = False,
     ) -> Text:
-        """Return the assembly source in the syntax nasm, gas, att, masm or go."""
+        """Return the assembly source in the syntax nasm, gas, att, masm or go. `endbr64` adds it at the start."""
         return Text(api.listing(Request(self.routine, isa, abi, lanes), syntax, endbr64=endbr64))
 
     def count(self, isa: str = "x86-64", lanes: int | None = None, abi: str = "sysv") -> dict[str, Any]:
-        """Return the instructions by class: a mapping with `instructions`, `moves`, `operations`, `bytes` and more."""
+        """Return the numbers of instructions by class, with their sum as `instructions`, and the size as `bytes`."""
         return api.counts([Request(self.routine, isa, abi, lanes)])[0]
 
     def cost(self, isa: str = "x86-64", lanes: int | None = None, abi: str = "sysv", cpu: str | None = None) -> Table:
-        """Return lower bounds on the cycles: one row a processor, with `latency` and `bound` among its keys."""
+        """Return lower bounds on cycles, one row a processor, or one for `cpu`: `latency`, `bound` on throughput."""
         return costed(Request(self.routine, isa, abi, lanes), cpu)
 
     def check(
         self, isa: str | None = None, abi: str | None = None, on: str | None = None, *, quick: bool = False
     ) -> Table:
-        """Run the kernels and compare them with the specification.
+        """Run the kernels and compare results with the specification. A row's `status` is passed, failed or not run.
 
-        A row's `status` is passed, failed or not run.
-
-        By default it covers all instruction sets and conventions; `on` names a processor to emulate. Needs NumPy.
+        By default it covers all instruction sets and conventions. `on` names a processor to emulate. `quick` takes
+        fewer inputs. Needs NumPy.
         """
         return checked(api.requests(self.routines, isa, abi), on, quick)
 
@@ -102,12 +99,10 @@ class Methods(ABC):
         abi: str | None = None,
         time_limit: float = 60.0,
     ) -> Table:
-        """Prove the kernels' bytes right for all inputs.
+        """Try to prove the kernels' bytes right for all inputs. A row's `status` is proved, refuted or not proved.
 
-        A row's `status` is proved, refuted or not proved.
-
-        By default it covers all instruction sets and conventions. A refuted row has a `counterexample`. Needs
-        bitwuzla.
+        By default it covers all instruction sets and conventions. A refuted row has a `counterexample`. `time_limit` is
+        in seconds for each kernel. Needs bitwuzla.
         """
         return proved(api.requests(self.routines, isa, abi, lanes), time_limit)
 
@@ -121,10 +116,7 @@ class Methods(ABC):
         boards: int = 512,
         patience: float = 30.0,
     ) -> Table:
-        """Time the kernels on this processor in core cycles: one row a kernel and kind of call.
-
-        `median` is among its keys.
-        """
+        """Time the kernels, by default of all instruction sets, as `setwise.KernelFunction.bench` describes."""
         choose = partial(Request, abi=abi, lanes=lanes)
         choices = [
             (routine, own)
@@ -152,10 +144,11 @@ class Methods(ABC):
         for_: str = "size",
         cpu: str | None = None,
     ) -> str:
-        """Write proved listings, objects or source into a folder, and return a one-line summary.
+        """Write listings, objects or source into the folder `output`, and return a one-line summary.
 
-        `isa` is a comma-separated list of instruction sets. `format` is nasm, gas, att, masm, go, elf, coff, macho,
-        lib, c, rust or zig.
+        With bitwuzla the kernels are proved first, unless `unproved`; if a proof fails, nothing is written.
+        `isa` is "all" or a comma-separated list of instruction sets. `format` is nasm, gas, att, masm, go, elf, coff,
+        macho, lib, c, rust or zig.
         """
         return api.export(
             self.routines,
@@ -177,7 +170,7 @@ class Methods(ABC):
 
 
 class OneDirection(Methods):
-    """The routine for one direction, or for a set of directions, of a function of a `Ray`."""
+    """The routine that a function of a `Ray` yields for one direction, for a set of directions, or for `any`."""
 
     def __init__(self, routine: Routine) -> None:
         self._routine = routine
@@ -192,9 +185,7 @@ class OneDirection(Methods):
 
 
 class OwnRoutine(Definition, Methods):
-    """A user's own routine.
-
-    A call runs its machine code; its methods are the subcommands of `setwise`.
+    """A user's own routine. A call runs its machine code; its methods are called after subcommands of `setwise`.
 
     A function of a `Ray` yields several routines. fill["nort"] is the one for a direction (noEa east soEa sout soWe
     west noWe nort), for a set of them (vertical eastward westward rook bishop queen), or for `any`, a direction known
@@ -202,7 +193,7 @@ class OwnRoutine(Definition, Methods):
     """
 
     def __getitem__(self, direction: str) -> OneDirection:
-        """Return the routine for a direction."""
+        """Return the routine for a direction's name, in any case of letters. Raises KeyError if there is none."""
         if not isinstance(direction, str):
             raise TypeError(f"{self.name} takes a direction's name in brackets, such as 'nort'")
         for routine in self.routines:
@@ -212,7 +203,7 @@ class OwnRoutine(Definition, Methods):
         raise KeyError(f"{self.name} has no direction '{direction}': {names or 'it is not a function of a Ray'}")
 
     def __iter__(self) -> Iterator[OneDirection]:
-        """Iterate over the routine, or over the routines for all directions."""
+        """Iterate over the routines: one, or for a function of a `Ray` one for each direction, set and `any`."""
         return map(OneDirection, self.routines)
 
     def __repr__(self) -> str:
@@ -227,9 +218,7 @@ def routine(*, isas: Sequence[str] = ...) -> Callable[[Callable[..., Any]], OwnR
 def routine(
     function: Callable[..., Any] | None = None, /, *, isas: Sequence[str] = ALL_SETS
 ) -> OwnRoutine | Callable[[Callable[..., Any]], OwnRoutine]:
-    """Make a routine from a function.
-
-    Its annotations declare its interface, its docstring's first line describes it.
+    """Make a routine from a function. Its annotations declare the interface, its docstring's first line describes it.
 
     `isas` are the instruction sets to support, by default all that support its operations. Raises
     setwise.DescriptionError, a one-line message with file and line, for incomplete annotations.

@@ -17,7 +17,7 @@ class Text(str):
 
 
 class Table(list[dict[str, Any]]):
-    """Rows of results, some of whose columns a prompt displays as a table."""
+    """A list of rows, which are dictionaries. A prompt displays them as a table of `columns`, not of all keys."""
 
     def __init__(self, rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> None:
         super().__init__(map(dict, rows))
@@ -25,7 +25,7 @@ class Table(list[dict[str, Any]]):
 
     @property
     def fine(self) -> bool:
-        """Whether there are rows and all of them are proved or passed."""
+        """Whether there are rows and the `status` of each is proved or passed."""
         return bool(self) and all(row.get("status") in ("proved", "passed") for row in self)
 
     def __repr__(self) -> str:
@@ -35,9 +35,9 @@ class Table(list[dict[str, Any]]):
 
 
 def show(*boards: int | str, **titled: int | str) -> Text:
-    """Return boards as text, optionally with titles.
+    """Return drawings of boards as text, side by side. Keywords are titles.
 
-    A board is an integer, squares ("a1,h8") or a drawing.
+    A board is an integer, squares ("a1,h8") or a drawing. Raises ValueError for other text and numbers.
 
     >>> show(king="e1")
     king

@@ -12,11 +12,13 @@ import pytest
 from hypothesis import settings
 
 from setwise.codegen.run.call import missing
+from setwise.codegen.run.executable import runnable
 from setwise.codegen.targets import TARGETS
 
 # No deadline: nothing here tests time. Derandomised: a failure that one machine sees, every machine sees.
 settings.register_profile("setwise", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("setwise")
+runs = pytest.mark.skipif(not runnable(), reason="not run: this processor is not x86-64")
 gc.set_threshold(100_000, 50, 50)  # as the command does: kernels that are kept hold many objects and no circles
 
 

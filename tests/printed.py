@@ -3,8 +3,6 @@
 Nothing of a page is kept here but what has to be known to mend it.
 """
 
-from __future__ import annotations
-
 import ctypes
 import re
 import subprocess

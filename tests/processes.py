@@ -1,7 +1,5 @@
 """Functions run in processes of their own, which may crash."""
 
-from __future__ import annotations
-
 import faulthandler
 import signal
 from collections.abc import Callable

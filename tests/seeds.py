@@ -1,7 +1,5 @@
 """The literature's own pages, which are no part of the repository: their text, for tests to compare with."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from functools import cache

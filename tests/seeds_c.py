@@ -5,8 +5,6 @@ and a shift for attacks, as in its "All Directions") and the Kogge-Stone "Occlud
 masks of eight whole bytes, which the pages' conversion damaged.
 """
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache

@@ -3,8 +3,6 @@
 `make test` runs it. The budget stands in pyproject.toml.
 """
 
-from __future__ import annotations
-
 import ast
 import io
 import sys

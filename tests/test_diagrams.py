@@ -5,13 +5,11 @@ it. The pages' text is a damaged copy: what is lost or wrong there is said in th
 compared in tests/test_printed.py.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from contextlib import redirect_stdout
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from io import StringIO
 from operator import eq
 from typing import Any
@@ -229,24 +227,14 @@ ROWS = (
     ),
     Row("kogge-stone", "the network", "x1 x2", "</pre>", network, our_network),
     Row("isenberg", "the SSE2 listing", "movdqa", "I like to emulate", sse2, lambda: sse2(our_sse2())),
-    Row(
-        "exploding",
-        "a bishop's first step",
-        "First expanding step (explosion) for a bishop",
-        "*/",
-        of_piece,
-        lambda: tabled("initB"),
+    *(
+        Row("exploding", f"a {piece}'s {what}", f"{start} {piece}", "*/", of_piece, partial(tabled, name + letter))
+        for piece, letter in (("bishop", "B"), ("rook", "R"))
+        for what, start, name in (
+            ("first step", "First expanding step (explosion) for a", "init"),
+            ("rays", "Mask for", "mask"),
+        )
     ),
-    Row("exploding", "a bishop's rays", "Mask for bishop", "*/", of_piece, lambda: tabled("maskB")),
-    Row(
-        "exploding",
-        "a rook's first step",
-        "First expanding step (explosion) for a rook",
-        "*/",
-        of_piece,
-        lambda: tabled("initR"),
-    ),
-    Row("exploding", "a rook's rays", "Mask for rook", "*/", of_piece, lambda: tabled("maskR")),
     Row(
         "exploding",
         "a bishop's explosion",

@@ -4,8 +4,6 @@ tests/test_readme.py runs the blocks of commands and Python. In the rest of a pa
 compares, is part of a statement of this file, of a table that has a test, or of a section that names its source.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from functools import cache, partial
@@ -87,12 +85,19 @@ def steps() -> list[str]:
     return [WORDS[len(fill(each, (SLIDERS, EMPTY)).cycles)] for each in fills]
 
 
+def six_and_seven() -> list[str]:
+    """Return the steps of dumb7's attacks and of its fill."""
+    return [WORDS[of("dumb7.attacks.sout")["operations"] // 3], steps()[0]]
+
+
 EAST = ("subtraction.attacks-cleared.east", "push.attacks.east", "kogge-stone.attacks.east")
 ON_E4 = "exploding.bishop", "x86-64", (square("e4"), ALL)
 SHOWN, DEPARTURES = (f"pytest tests/{each}" for each in ("test_readme.py", "codegen/fills/test_departures.py"))
 STATEMENTS: dict[str, dict[str, str | Callable[[], list[Any]]]] = {
     "README.md": {
+        "Bit {} is a1, bit {} b1, bit {} h8": lambda: [square(name) for name in ("a1", "b1", "h8")],
         "in {} steps and in {}": steps,
+        "{} of dumb7's {} steps": six_and_seven,
         "for {} instruction sets": lambda: [WORDS[len(TARGETS)]],
     },
     "docs/engine-authors.md": {
@@ -103,6 +108,7 @@ STATEMENTS: dict[str, dict[str, str | Callable[[], list[Any]]]] = {
         "a few instructions longer than setwise's bytes": COMPILED,
         "Find your squares 0, 1 and 8": NUMBERED,
     },
+    "docs/other-languages.md": {"Java 22 or later": "pytest tests/examples/test_other_languages.py"},
     "docs/own-routines.md": {
         "The {} kernels are for {} calling": lambda: [2 * sum(len(each.widths) for each in TARGETS.values()), WORDS[2]],
         "BMI2 with {} board, SSE2 with {}, AVX2 with {} or {}": lambda: [
@@ -123,8 +129,8 @@ STATEMENTS: dict[str, dict[str, str | Callable[[], list[Any]]]] = {
         "southward at least {} cycles. Kogge-Stone": lambda: pairs("latency")[:1],
         "doubles the reach with each of three steps: at least {} cycles. Its": lambda: pairs("latency")[1:],
         "{} moves hardly count": lambda: [WORDS[of("kogge-stone.attacks.sout")["moves"]]],
-        "{} dependent steps of a shift and an and": lambda: [WORDS[of("dumb7.attacks.sout")["operations"] // 3]],
-        "with each instruction set, it has fewer instructions and lower bounds": WINS,
+        "{} dependent steps of a shift and an and (its fill takes {})": six_and_seven,
+        "with each instruction set, it takes fewer instructions, and fewer cycles by these bounds": WINS,
         "| {} and {} operations, {} and {} instructions": lambda: pairs("operations", "instructions"),
         "| {} and {} moves, {} and {} registers; {} and {} cycles a call": lambda: pairs("moves", "registers", "bound"),
         "BMI2: {} and {} moves; {} and {} cycles a call": lambda: pairs("moves", "bound", isa="bmi2"),
@@ -137,16 +143,16 @@ STATEMENTS: dict[str, dict[str, str | Callable[[], list[Any]]]] = {
         "his code {} instructions and {} cycles, the addition (`) {} and {}, Kogge-Stone {} and {} |": lambda: [
             of(name, "sse2")[column] for name in EAST for column in ("instructions", "latency")
         ],
-        "of an empty board: {} cycles, {} cycles a call; Kogge-Stone for any bishops: {} and {} |": lambda: [
+        "of an empty board: {} cycles, {} cycles a call; Kogge-Stone for any number of bishops: {} and {} |": lambda: [
             code[column] for code in (of(*ON_E4), of("kogge-stone.attacks.bishop")) for column in ("latency", "bound")
         ],
         "to the right by {}, and ` a shift to the left by {}": lambda: [-SOUT.shift, NOEA.shift],
         "does two operations of a fill": SHOWN,
         "the fill of seven cycles": DEPARTURES,
-        "For a bishop 7, 8 and 9 mean no, one and two explosions; for a rook 9, 10 and 11 do": DEPARTURES,
+        "For a bishop 7, 8 and 9 mean 0, 1 and 2 explosions, for a rook 9, 10 and 11": DEPARTURES,
     },
     "reports/README.md": {
-        "of {} dependent steps, at": lambda: [WORDS[of("dumb7.attacks.sout")["operations"] // 3]],
+        "of {} dependent steps (its fill takes {}), at": six_and_seven,
         "least {} cycles, and Kogge-Stone of three, at least {}": lambda: pairs("latency"),
         "{} cycles a call, AVX-512 {} in fewer instructions, and SSE2, which every x86-64 processor has, {}": lambda: [
             figure(of("sliders.union", isa)["bound"]) for isa in ("avx2", "avx512", "sse2")

@@ -1,7 +1,5 @@
 """Library calls leave the state of the process as they found it; that belongs to the program that calls them."""
 
-from __future__ import annotations
-
 import gc
 import locale
 import os

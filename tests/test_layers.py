@@ -1,7 +1,5 @@
 """What may know of what: each folder only those above it, and the maker of bytes nothing of their judges."""
 
-from __future__ import annotations
-
 import ast
 from functools import cache
 from pathlib import Path

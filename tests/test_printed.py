@@ -1,7 +1,5 @@
 """What the pages print, compiled from their own text, gives what the routines and tables of these names give."""
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Iterator
 
@@ -19,7 +17,7 @@ from setwise.codegen.run.call import missing
 from setwise.codegen.tables import TABLES, LiteratureTable
 from setwise.codegen.targets import TARGETS
 from tests import printed
-from tests.analysis.commands.running import runs
+from tests.conftest import runs
 
 PAGES = {DUMB7: "dumb7", KOGGE_STONE: "kogge-stone", ISENBERG: "isenberg", EXPLODING: "exploding"}
 PRINTED = [function for function in FUNCTIONS if not function.called]

@@ -146,6 +146,12 @@ def test_session(session: tuple[Example, ...], tmp_path: Path) -> None:
             assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_each_export_of_a_page_has_its_directory(page: Path) -> None:
+    places = re.findall(r"^(?:\$ | {4})?setwise export .* -o (\S+)", page.read_text("utf-8"), re.MULTILINE)
+    assert len(set(places)) == len(places)
+
+
 def test_files_shown_are_those_among_the_examples() -> None:
     shown = {command.removeprefix("cat "): text for _, block in BLOCKS for command, text in block.examples}
     files = (path for path in (ROOT / "tests" / "examples").iterdir() if path.is_file())

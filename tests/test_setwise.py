@@ -1,7 +1,5 @@
 """The public face: kernels as functions on integers."""
 
-from __future__ import annotations
-
 import multiprocessing
 import pickle
 from concurrent.futures import ProcessPoolExecutor
@@ -15,10 +13,9 @@ from setwise.analysis.spec import raywalk
 from setwise.codegen.catalogue import find
 from setwise.codegen.machine.convention import CONVENTIONS
 from setwise.codegen.run import cpu
-from setwise.codegen.run.executable import NotRunnable, runnable
-from tests.conftest import require_module
+from setwise.codegen.run.executable import NotRunnable
+from tests.conftest import require_module, runs
 
-runs = pytest.mark.skipif(not runnable(), reason="x86-64 code does not run here")
 SLIDERS, EMPTY = 0x0000_0010_2000_0004, 0xFF7F_EF0F_DFFF_FBFB
 
 

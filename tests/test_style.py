@@ -1,7 +1,5 @@
 """Names and words: one class a name, one module a name, plain English, imperative commit subjects."""
 
-from __future__ import annotations
-
 import ast
 import io
 import re

@@ -1,7 +1,4 @@
-"""The atlas data of a routine: its kernels with their source lines, counts, cycles, proofs, and compilers' code.
-
-All figures come from the same modules as those of the commands.
-"""
+"""The atlas data of a routine: its kernels with their source lines, counts, cycles, proofs, and compilers' code."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
@@ -38,7 +35,7 @@ Row = dict[str, Any]
 
 
 def content(routine: Routine, compiled: Sequence[Compiled] = ()) -> Row:
-    """Return all that the page shows of a routine; `compiled` holds the compilers' code for it."""
+    """Return the data for JSON that the page shows of a routine; `compiled` holds the compilers' code for it."""
     kernels = list(_kernels(recorded(routine)))
     lines = (instruction.line for kernel in kernels for instruction in kernel.code.instructions)
     source = source_of(dict.fromkeys(line for line in lines if line is not None))
@@ -53,7 +50,7 @@ def content(routine: Routine, compiled: Sequence[Compiled] = ()) -> Row:
 
 
 def entry(routine: Routine, shown: Row) -> Row:
-    """Return a routine's entry in the index: its interface, and the list of its kernels."""
+    """Return a routine's entry in the index: its interface, and the list of its kernels, from its `content`."""
     contract = routine.contract
     choice = ("set", "lanes", "convention")
     return {
@@ -79,7 +76,7 @@ def _parameter(parameter: Parameter) -> Row:
 def _kernels(routine: Routine) -> Iterator[Kernel]:
     """Yield the kernel of each instruction set, number of lanes and convention that can be made.
 
-    For routines on arrays only the default number of lanes is used, because it does not change the interface.
+    Routines on arrays have only the default number of lanes here, because the number does not change the interface.
     """
     most = 1 if routine.contract.elements else None
     for isa in routine.isas:
@@ -109,7 +106,7 @@ def _row(kernel: Kernel, source: SourceLines, prover: Prover | None, compiled: S
 
 
 def _listing(kernel: Kernel, decoded: Sequence[Decoded], source: SourceLines) -> list[Row]:
-    """Return a row for each instruction: text, bytes, the source line of its value, and the instructions it depends on.
+    """Return a row for each instruction: text, bytes, the index of its value's source line, and `reads`.
 
     `at` is the label before the instruction, if code jumps there.
     """
@@ -129,9 +126,9 @@ def _listing(kernel: Kernel, decoded: Sequence[Decoded], source: SourceLines) ->
 
 
 def reads(decoded: Sequence[Decoded]) -> Iterator[list[int]]:
-    """Yield for each instruction the earlier ones whose results it reads, in registers, flags and stack slots.
+    """Yield for each instruction the indices of the earlier ones whose results it reads, in registers, flags and slots.
 
-    Jumps are not followed. Dependences through rsp itself are ignored.
+    Slots are those of the stack. Jumps are not followed. Dependences through rsp itself are ignored.
 
     >>> [*reads(decode(bytes.fromhex("48897c2408488b44240848c1e808c3")))]  # stored, fetched, shifted
     [[], [0], [1], []]
@@ -147,7 +144,7 @@ def reads(decoded: Sequence[Decoded]) -> Iterator[list[int]]:
 
 
 def _cycles(binary: Binary, decoded: Sequence[Decoded], on: Processor) -> Row | None:
-    """Return the costs as `setwise cost` gives them, or None if the processor or the code has no bound."""
+    """Return bounds as by `setwise cost`, or None without any. `path` has the critical path's indices in `decoded`."""
     try:
         part = part_of(binary)
         if on.lacking(part.stream):
@@ -169,7 +166,7 @@ def _prover() -> Prover | None:
 
 
 def _proof(kernel: Kernel, binary: Binary, prover: Prover | None) -> Row:
-    """Return the outcome of a proof; its status is None without a solver. Raises ValueError for a refuted kernel."""
+    """Return a proof's status (None without a solver) and the code's digest. Raises ValueError for a refuted kernel."""
     status = None if prover is None else prover.prove(binary, task_of(kernel), _PROOF).status
     if status == "refuted":
         raise ValueError(f"{kernel.name} for {kernel.target.name} is refuted: setwise prove shows the counterexample")
@@ -177,7 +174,7 @@ def _proof(kernel: Kernel, binary: Binary, prover: Prover | None) -> Row:
 
 
 class _Located(JavaScript):
-    """JavaScript with a comment behind each value: the line of its description, or -1, and the columns on it."""
+    """JavaScript with a comment after each value: [source line's index (-1: not shown), columns], [] for no line."""
 
     def __init__(self, source: SourceLines) -> None:
         self.places = source.index
@@ -194,7 +191,10 @@ class _Located(JavaScript):
 
 
 def _alike(compiled: Compiled, kernel: Kernel) -> bool:
-    """Return whether compiled code does the same as the kernel on as many boards, by a fill and not by tables."""
+    """Return whether the page compares compiled code with a sysv kernel of the same routine.
+
+    Both are for the same instruction set and, if lanes hold boards, for as many. Look-ups in tables are not compared.
+    """
     boards = kernel.routine.batched and not kernel.routine.contract.elements
     lanes = compiled.lanes == kernel.layout.lanes or not boards
     isa = compiled.isa == kernel.target.name and kernel.convention.name == "sysv"
@@ -202,7 +202,7 @@ def _alike(compiled: Compiled, kernel: Kernel) -> bool:
 
 
 def _shortest(compiled: Iterable[Compiled]) -> Iterator[Row]:
-    """Yield the shortest code of each compiler."""
+    """Yield a row for each compiler with its code of the fewest instructions."""
     shortest: dict[str, Row] = {}
     for each in compiled:
         if each.binary is None:

@@ -1,7 +1,4 @@
-"""The atlas's files: scripts that pass data to a function of the page.
-
-A page that is opened from disk may load scripts, but no other data.
-"""
+"""Writer of the atlas's files, scripts that give data to the page: a page from disk may load scripts, but no data."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -22,9 +19,8 @@ from setwise.codegen.ir.routine import Routine
 def write(folder: Path, names: Sequence[str] = ()) -> None:
     """Write the data of these routines, by default of all, on all cores.
 
-    Skip data that this setwise already wrote.
-
-    The index is written last; its first line is a digest of all inputs. Raises ValueError for an unknown name.
+    The index is written last. Its first line is a digest of its inputs; if these are unchanged, nothing is written.
+    Raises ValueError for a name that is not in the catalogue.
     """
     routines = chosen(names)
     if own := next((each.name for each in routines if each.name not in catalogue()), None):
@@ -63,7 +59,7 @@ def write_one(folder: Path, name: str, compiled: Sequence[Compiled]) -> Row:
 
 
 def _made_of(routines: Sequence[Routine]) -> str:
-    """Return a comment with a digest of everything that the data depends on."""
+    """Return a comment with a digest of setwise's `digest`, the routines' names and the compilers' versions."""
     hashed = sha256(digest().encode())
     for name in (*(each.name for each in routines), *(compiler.version for compiler in installed())):
         hashed.update(f"{name}\n".encode())
@@ -71,7 +67,7 @@ def _made_of(routines: Sequence[Routine]) -> str:
 
 
 def _compiled(routines: Sequence[Routine], workers: Workers) -> Iterator[Compiled]:
-    """Yield the compilers' code for the routines, for each instruction set."""
+    """Yield the compilers' code for the routines, for each instruction set of any of them."""
     names = [routine.name for routine in routines]
     isas = dict.fromkeys(isa for routine in routines for isa in routine.isas)
     tasks = [workers.submit(compile_all, names, isa) for isa in isas]

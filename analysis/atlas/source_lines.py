@@ -20,18 +20,18 @@ class SourceLines:
 
     @property
     def index(self) -> dict[tuple[str, int], int]:
-        """The position of each file's line with that number."""
+        """The index in `places` of each source line, by its file and number."""
         return {place[:2]: at for at, place in enumerate(self.places) if place.number}
 
     def as_dict(self) -> dict[str, object]:
-        """Return the lines for JSON: the first file, and the text and number (or None) of each line."""
+        """Return the lines for JSON: the name of the first file, and the text and number (or None) of each line."""
         texts = [linecache.getline(*place[:2]).rstrip("\n") if place.number else place.file for place in self.places]
         numbers = [place.number or None for place in self.places]
         return {"file": _named(self.places[0].file) if self.places else "", "lines": texts, "numbers": numbers}
 
 
 def source_of(lines: Iterable[Line]) -> SourceLines:
-    """Return the functions that contain these lines, file by file."""
+    """Return the lines of the functions that contain these lines, file by file."""
     spans: dict[str, set[range]] = {}
     for line in lines:
         spans.setdefault(line.file, set()).add(_span(line))
@@ -65,6 +65,6 @@ def _functions(file: str) -> tuple[range, ...]:
 
 
 def _named(file: str) -> str:
-    """Return the path of one of our files within the repository, or the name of another file."""
+    """Return the path of a file below setwise's folder, or else only its name."""
     path = Path(file)
     return path.relative_to(_ROOT).as_posix() if path.is_relative_to(_ROOT) else path.name

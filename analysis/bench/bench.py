@@ -3,7 +3,6 @@
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from operator import attrgetter
 from statistics import median
@@ -28,14 +27,14 @@ PATIENCE = 30.0
 COMPILERS = ("gcc", "clang")
 _BLOCK = 32  # trials of a block, about a millisecond
 _WARMING = 4  # warm-up trials before a block, discarded
-_CYCLES = 40_000  # of calls in a trial: shorter than a scheduler tick
+_CYCLES = 40_000  # roughly, of a trial's calls together: shorter than a scheduler tick
 _PROBES = 9
-_USUAL = 0.02  # seconds of an undisturbed job
+_USUAL = 0.02  # seconds that an undisturbed job takes
 
 
 @dataclass(frozen=True, slots=True)
 class BenchJob:
-    """A subject in one mode, in a form that can be pickled for a worker process. `units` are those of one round."""
+    """A subject in one mode, to be pickled for a worker process. `units` are the calls or boards of an iteration."""
 
     loop: Timer
     arguments: ArgumentSets
@@ -50,11 +49,11 @@ def time_subjects(
     report: Callable[[str], None] = lambda _: None,
     wanted: int = trials.WANTED,
 ) -> list[Timing | NoisyMeasurement]:
-    """Time each subject in each of its modes that is in `modes`.
+    """Time each subject in each of its modes that is in `modes`; return the timings by subject, then by mode.
 
-    Return the timings in the order of the subjects. A chained subject is timed once for each argument that can take the
-    result, and the slowest of these timings is returned. `patience` is in seconds for each process. `wanted` is the
-    number of blocks to keep in each process. `report` receives a line of progress before each process.
+    A chained subject is timed once for each argument that can take the result, and the slowest of these timings is
+    returned. `patience` is in seconds for each process. `wanted` is the number of blocks to keep in each process.
+    `report` receives a line of progress before each process.
     """
     chosen = [(subject, mode) for subject in subjects for mode in subject.modes if mode in modes]
     chained = [subject.chainable if mode == "chained" else (0,) for subject, mode in chosen]
@@ -80,7 +79,7 @@ def time_subjects(
 
 
 def _slowest(timings: Sequence[Timing | NoisyMeasurement]) -> Timing | NoisyMeasurement:
-    """Return the timing with the largest median, or a noisy measurement if there is one, which may be the slowest."""
+    """Return the timing with the largest median, or a noisy measurement if any is, since it may be the slowest."""
     refused = next((timing for timing in timings if isinstance(timing, NoisyMeasurement)), None)
     return refused or max((timing for timing in timings if isinstance(timing, Timing)), key=attrgetter("median"))
 
@@ -90,9 +89,9 @@ def run_by_turns(
 ) -> list[list[TrialBlock]]:
     """Return the blocks of each job, run in round-robin order until `wanted` blocks of each are kept.
 
-    So all jobs share disturbances fairly. No round but the first begins after `patience` seconds and the usual time of
-    the jobs. `row` is the number of cycles of a row of additions on an undisturbed core. If a lower number is found,
-    all earlier blocks are discarded.
+    So all jobs share disturbances fairly. After `patience` seconds and the usual time of the jobs no further round
+    begins, so fewer blocks may be kept. `row` is the number of cycles of a row of additions on an undisturbed core. If
+    a much lower number is found, all earlier blocks are discarded.
     """
     waiting = clocks = [_Clock(job) for job in jobs]
     end = time.monotonic() + patience + _USUAL * len(jobs)
@@ -108,7 +107,7 @@ def run_by_turns(
 
 
 class _Clock:
-    """A job with its loop in executable memory and the blocks measured so far."""
+    """A job with its loop in executable memory and the blocks measured so far; `kept` counts those not discarded."""
 
     def __init__(self, job: BenchJob) -> None:
         self._stopwatch = Stopwatch(job.loop, job.arguments)
@@ -139,7 +138,7 @@ class Benchmark:
         """One dictionary for each timing, with a field `speed`.
 
         `speed` is the cycles of the fastest set-wise compiled code divided by the cycles of this row. It is None
-        without such code for the same measurement, and without a figure.
+        without such code for the same measurement, and if the row has no figure.
         """
         rows = [timing.as_dict() for timing in self.timings]
         best: dict[tuple[object, ...], float] = {}
@@ -172,13 +171,14 @@ def bench(
     named: bool = False,
     show: Show = silent,
 ) -> Benchmark:
-    """Time kernels on this processor, in core cycles.
+    """Time kernels, and empty routines with the same parameters, on this processor, in core cycles.
 
-    `modes` are the ways in which calls follow each other. `beside` names compilers, whose code for the same routines is
-    timed, too. `boards` is the length of arrays. `patience` is the time in seconds to wait for undisturbed trials. With
-    `named` a timing shows the name of its variant.
+    `modes` are some of chained, independent and mixed. `beside` names compilers, whose code for the same routines is
+    timed, too. `boards` is the length of arrays. `patience` is the time to wait for undisturbed trials, in seconds for
+    each of several processes. With `named` a timing shows its variant's name. `show` receives lines of progress.
 
-    Raises CannotRunHere if this processor can run none of the kernels, and NotInstalled if a compiler is missing.
+    Raises CannotRunHere if this processor can run none of the kernels or a compiler fails, NotInstalled if a compiler
+    is missing, and ValueError for other arguments that are wrong.
     """
     chosen = [mode for mode in MODES if mode in known(modes, MODES, "mode")]
     known(beside, COMPILERS, "compiler")
@@ -193,15 +193,12 @@ def bench(
     subjects = [subject(kernel, maker=_maker(kernel, named), boards=boards) for kernel in kernels]
     if beside:
         subjects = list(_with_compiled(kernels, subjects, beside, show))
-    try:
-        timings = time_subjects([*subjects, *empty_routines(subjects)], chosen, patience, report=show)
-    except BrokenProcessPool:
-        raise CannotRunHere("a routine crashed the process that timed it: time the routines one by one") from None
+    timings = time_subjects([*subjects, *empty_routines(subjects)], chosen, patience, report=show)
     return Benchmark(timings, not_run)
 
 
 def known(given: Sequence[str], names: Sequence[str], kind: str) -> Sequence[str]:
-    """Return the given names. Raises ValueError if one is not in `names`."""
+    """Return the given names. Raises ValueError if one is not in `names`; its message calls them by the word `kind`."""
     if unknown := [name for name in given if name not in names]:
         raise ValueError(f"unknown {kind} '{unknown[0]}': choose from {','.join(names)}")
     return given
@@ -230,7 +227,7 @@ def _that_run(kernels: Sequence[Kernel]) -> tuple[list[Kernel], list[str]]:
 def _with_compiled(
     kernels: Sequence[Kernel], subjects: Sequence[Subject], names: Sequence[str], show: Show
 ) -> Iterator[Subject]:
-    """Yield each subject, followed by compiled C for the same routine, instruction set and lanes."""
+    """Yield the subject of each kernel, followed by subjects of C for it that the named compilers compiled."""
     if any(kernel.convention.name != "sysv" for kernel in kernels):
         raise ValueError("compiled C uses the System V convention: leave out --abi or --beside")
     using = [compiler for compiler in compilers.installed() if compiler.name.partition("-")[0] in names]

@@ -48,14 +48,14 @@ def _timed() -> tuple[TimedVariant, ...]:
 
 
 TIMED = _timed()
-"""At most 40 rows, kept by hand: cases in which the bounds choose a variant that is 10 % slower than another."""
+"""Cases in which the bounds choose a variant that is at least 10 % slower than another; at most 40, kept by hand."""
 
 
 def sets_of(routine: Routine, on: Processor | None, *, native: bool) -> tuple[str, ...]:
-    """Return the instruction sets of a routine that the processor has.
+    """Return the instruction sets of a routine that the processor `on` has.
 
-    With `native` or without a processor, this machine must have them. Sets whose vector lanes hold boards are left out
-    if another set handles a single board.
+    With `native` or without `on`, this machine must have them. Sets whose vector lanes hold boards are left out if
+    another set handles a single board.
     """
     had = [isa for isa in routine.isas if on is None or not lacking(on.name, TARGETS[isa].features)]
     has = [isa for isa in had if not ((native or on is None) and missing(TARGETS[isa]))]
@@ -75,17 +75,17 @@ def request(
 ) -> Request:
     """Return the request for a kernel of a routine, which may be given by name.
 
-    If `isa` is None, the instruction set is the best of those that this processor has.
+    If `isa` is None, the instruction set is the best of those that this processor has, and `cpu` if it is given.
 
-    `for_` chooses the variant: "size" the one with the fewest instructions, "latency" or "throughput" the fastest by
-    timings and bounds, on the processor `cpu`, or over all modelled processors if `cpu` is None. `variant` names one
-    instead; ValueError if both choose.
+    `for_` chooses the variant: "size" the usual one, "latency" or "throughput" the fastest by timings and bounds, on
+    the processor `cpu`, or over all modelled processors if `cpu` is None. With `isa`, `variant` names one instead.
+    Raises ValueError if both choose, or if `variant` has no `isa`.
     """
-    if variant and for_ != "size":
-        raise ValueError("--for and --variant both choose a variant: give one of them")
+    if variant and (for_ != "size" or not isa):
+        raise ValueError("a variant is of one instruction set, and --for chooses one, too: give --isa and no --for")
     routine = find(routine) if isinstance(routine, str) else routine
     on = processor_named(cpu) if cpu else None
-    if isa and (for_ == "size" or variant):
+    if isa and for_ == "size":
         return Request(routine, isa, abi, lanes, variant)
     isas = (isa,) if isa else sets_of(routine, on, native=True)
     return Request.of(kernel_for(for_, on, routine, isas, abi, lanes), lanes)
@@ -98,9 +98,10 @@ def best(
     isa: str | None = None,
     abi: str = "sysv",
 ) -> list[tuple[str, Request]]:
-    """Return for each routine and objective the best kernel of `isa`, or of all instruction sets of the processor.
+    """Return pairs of objective and request: for each routine and objective in turn, the request of the best kernel.
 
-    A routine without a kernel is left out. Raises Refused if no routine has one.
+    It is the best of `isa`, or else of all sets that the processor `cpu` has. A routine without a kernel is left out.
+    Raises Refused if no routine has one.
     """
     if isa:
         target_named(isa)
@@ -116,10 +117,11 @@ def best(
 def kernel_for(
     objective: str, on: Processor | None, routine: Routine, isas: Sequence[str], abi: str, lanes: int | None
 ) -> Kernel:
-    """Return the best variant among these instruction sets.
+    """Return the best variant among these instruction sets for the processor `on`.
 
-    Without a processor, all rows of the table apply, and the bounds are averaged over all processors. Raises Refused if
-    no set has a kernel, and ValueError for an unknown objective.
+    For size that is the shortest of the sets' usual kernels. Without a processor, all rows of TIMED apply, and the
+    bounds are averaged over all processors. Raises Refused if no set has a kernel, and ValueError for an unknown
+    objective.
     """
     if objective not in OBJECTIVES:
         raise ValueError(f"no objective '{objective}': give {', '.join(OBJECTIVES[:-1])} or {OBJECTIVES[-1]}")
@@ -133,7 +135,7 @@ def kernel_for(
 def _candidates(
     objective: str, on: Processor | None, routine: Routine, isa: str, abi: str, lanes: int | None
 ) -> Iterable[Kernel]:
-    """Return the one variant that the table names, or all variants."""
+    """Return the one variant that TIMED names, if it has a row for the case and `lanes` is None, or all variants."""
     wanted = routine.name, isa, objective if routine.contract.elements == () else "throughput"
     for row in TIMED:
         if row[:3] == wanted and lanes is None and (on is None or on.name == row.cpu):
@@ -147,7 +149,7 @@ def score(kernel: Kernel, objective: str, on: Processor | None) -> float:
     For latency the score is twice the critical path plus the throughput bound, because calls that wait for each other
     overlap in part. For throughput it is, for each board, the bound plus 0.3 of the issue cycles, because moves cost
     more than port pressure shows. The weights minimize the total loss over the routines of TIMED. Without a processor
-    the score is the mean over all processors that have the instructions. Raises UnknownCost if the processor lacks one.
+    `on` the score is the mean over all that have the instructions. Raises UnknownCost if `on` lacks one.
     """
     part, contract = part_of(binary_of(kernel)), kernel.routine.contract
     by_latency, boards = objective == "latency" and not contract.elements, boards_of(part, contract)

@@ -39,12 +39,12 @@ _OF_GCC = ("-fno-reorder-blocks-and-partition",)
 
 
 class CompilerError(RuntimeError):
-    """A compiler that rejects our C; the message is one line."""
+    """A compiler that fails on our C. The message is one line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Compiler:
-    """A compiler on this machine: its command, and the first line of its version text."""
+    """A compiler on this machine: `name` is its command, `version` the first line of its version text."""
 
     name: str
     version: str
@@ -74,7 +74,7 @@ class Compiled:
 
 @dataclass(frozen=True, slots=True)
 class _CFile:
-    """A C file: the pattern of the routines that it has functions for, and its additional flags."""
+    """A C file: its kind of source, a pattern of the routines that it has functions for, and additional flags."""
 
     kind: str
     file: str
@@ -131,7 +131,7 @@ _WIDE = ("-mprefer-vector-width=512",)
 
 
 def c_files(isa: str, lanes: int) -> tuple[_CFile, ...]:
-    """Return the C files for an instruction set, with their flags."""
+    """Return the C files for an instruction set, once for each set of flags; `lanes` counts boards in a vector."""
     arrays = [_ARRAYS, replace(_ARRAYS, flags=("-funroll-loops",))]
     target = TARGETS[isa]
     if not target.vectors:
@@ -150,10 +150,10 @@ def c_files(isa: str, lanes: int) -> tuple[_CFile, ...]:
 def compile_all(
     routines: Collection[str], isa: str, lanes: int | None = None, using: Iterable[Compiler] = ()
 ) -> list[Compiled]:
-    """Compile the C for these routines on an instruction set with each compiler.
+    """Compile the C for these routines and an instruction set with each compiler, `using` or else all installed ones.
 
-    `lanes` is the number of boards in a vector if lanes are boards. Duplicates, the same bytes from another set of
-    flags, are left out. `using` defaults to all installed compilers. Raises CompilerError.
+    `lanes` is the number of boards in a vector if lanes are boards. The same bytes from the same compiler and kind of
+    source, with other flags, are left out. Raises CompilerError if a compiler fails.
     """
     lanes = lanes or TARGETS[isa].widths[0]
     wanted = {c_name(name): name for name in routines}
@@ -173,7 +173,7 @@ def compile_all(
 
 
 def _compile(compiler: Compiler, isa: str, source: _CFile, texts: Path, folder: Path) -> tuple[Path, tuple[str, ...]]:
-    """Compile a file in a folder; return the object's path and the flags that distinguish it."""
+    """Compile a file in a folder. Return the object's path, and the flags that labels show."""
     if not (folder / "tables.h").exists():
         program = str(folder / "tables")
         _run(folder, compiler.name, "-O1", "-w", str(texts / "tables.c"), "-o", program)
@@ -186,7 +186,7 @@ def _compile(compiler: Compiler, isa: str, source: _CFile, texts: Path, folder: 
 
 
 def _run(folder: Path, *command: str) -> None:
-    """Run a command with the folder as its working directory, in which the assembler finds included files."""
+    """Run a command in the folder, where the assembler finds included files. Raises CompilerError if it fails."""
     ended = subprocess.run(command, capture_output=True, text=True, cwd=folder, env=_environment())
     if ended.returncode:
         complaint = next((line for line in ended.stderr.splitlines() if "error" in line), ended.stderr.strip())

@@ -26,15 +26,15 @@ from setwise.codegen.run.timer import Calls, Timer, timer
 QUARTILE = 0.25
 """The quantile that estimates a processor's shortest row; the minimum itself can be wrong by chance."""
 _TRIALS = 64
-_EVERY = 0.25  # seconds
+_EVERY = 0.25  # seconds from one search to the next, at least
 _SHARE = 10  # the search takes at most a tenth of all time
 
 
 class QuietCore:
-    """The least disturbed processor. `with` binds this thread to it until the end of the block.
+    """The least disturbed processor. `look` binds this thread to it; the end of a `with` block undoes that.
 
     `row` is the cycles of an undisturbed row of additions, at most the value given. `undisturbed` is the fraction of
-    rows that took no longer than that.
+    that processor's rows that took hardly longer.
     """
 
     def __init__(self, row: float = 1.0) -> None:
@@ -44,7 +44,7 @@ class QuietCore:
         self._next = 0.0
 
     def look(self) -> bool:
-        """Bind this thread to the least disturbed processor.
+        """Bind this thread to the least disturbed processor, unless the last search was a short time ago.
 
         Return whether the estimate of an undisturbed row fell so far that earlier measurements must be discarded.
         """
@@ -70,12 +70,12 @@ class QuietCore:
 
 
 def processors() -> list[int]:
-    """Return the processors that this thread may run on; empty if the system has no affinity calls."""
+    """Return the numbers of the processors that this thread may run on; none if the system cannot tell."""
     return sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
 
 
 def _bind(processors: Sequence[int]) -> bool:
-    """Bind this thread to these processors. Return whether that succeeded."""
+    """Bind this thread to these processors. Return whether that succeeded; for no processors it does not."""
     if not processors or not hasattr(os, "sched_setaffinity"):
         return False
     try:
@@ -86,9 +86,9 @@ def _bind(processors: Sequence[int]) -> bool:
 
 
 def quietest(seen: Mapping[int, Sequence[float]], known: float) -> tuple[int, float, float]:
-    """Return the processor with most undisturbed rows, the cycles of an undisturbed row, and the fraction of them.
+    """Return the processor with the largest fraction of undisturbed rows, an undisturbed row's cycles, that fraction.
 
-    `seen` maps each processor to the cycles of its rows. `known` is the least duration of a row so far.
+    `seen` maps each processor to the cycles of its rows. `known` is the least duration of a row so far, in cycles.
 
     >>> quietest({0: [0.8, 0.97, 0.98, 0.99], 1: [0.75, 0.75, 0.76, 0.99]}, known=1.0)
     (1, 0.75, 0.75)
@@ -103,7 +103,7 @@ def quietest(seen: Mapping[int, Sequence[float]], known: float) -> tuple[int, fl
 
 
 def rows_here() -> list[float]:
-    """Return the cycles of rows of additions on this processor; infinite if the two chains of a trial disagree."""
+    """Return for each of some trials the cycles of a row of additions, infinite if the trial's two chains disagree."""
     records = Stopwatch(_loop(), ArgumentSets((0,))).run(1, _TRIALS)
     return [inf if (cycles := row_of(record)) is None else cycles for record in records]
 

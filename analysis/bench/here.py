@@ -15,7 +15,7 @@ def today() -> str:
 
 
 def machine() -> str:
-    """Return this processor's brand string, with its family and model, because the brand string may hide the model."""
+    """Return this processor's brand string, with family and model if known, because the string may hide the model."""
     family, model = _numbers(_told())
     return cpu.brand() + (f" (family {family}, model {model})" if family else "")
 
@@ -52,7 +52,7 @@ def processor_named(name: str) -> Processor:
 
 
 def _nearest() -> str:
-    """Name the alternative: the newest processor of this maker whose features this processor has."""
+    """Return a hint: the last modelled processor of this maker whose features this one has, or else its last one."""
     amd = "AMD" in cpu.brand()
     alike = [on for on in PROCESSORS if on.title.startswith("AMD") == amd and FEATURES[on.name] <= cpu.features()]
     near = (alike or [on for on in PROCESSORS if on.title.startswith("AMD") == amd])[-1]
@@ -69,7 +69,7 @@ def _numbers(told: Mapping[str, str]) -> tuple[int, int]:
 
 
 def _told() -> dict[str, str]:
-    """Return the fields of the first processor in /proc/cpuinfo, or nothing on other systems."""
+    """Return the fields of the first processor in /proc/cpuinfo by name, none on other systems."""
     path = Path("/proc/cpuinfo")
     lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
     return {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in reversed(lines))}

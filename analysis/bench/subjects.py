@@ -24,7 +24,7 @@ BOARDS = 512
 """The default length of an array, in boards: four such arrays fill half of a first-level cache."""
 _SETS = 1 << 16  # of arguments for mixed calls: branch predictors memorize 4,096 sets, but not these
 _SEED = 20050522
-_PIECES = range(8, 29)  # on a board
+_PIECES = range(8, 29)  # numbers of pieces on a board
 _SLIDERS = 4  # of one kind, at most
 _ON_SQUARES = ("board", "leapers")
 _BOARDS = (*_ON_SQUARES, "empty", "occupied")
@@ -32,7 +32,7 @@ _BOARDS = (*_ON_SQUARES, "empty", "occupied")
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A routine's bytes and the way to time them; `maker` is setwise with its variant, or a compiler.
+    """A routine's bytes and the way to time them; `maker` names setwise with its variant, or a compiler.
 
     `boards` is the length of the arrays, or 0 for a routine without arrays.
     """
@@ -53,7 +53,7 @@ class Subject:
 
     @property
     def chainable(self) -> tuple[int, ...]:
-        """The parameters that may take the result of the previous call: boards in registers, or else words."""
+        """The numbers of the parameters that may take the last call's result: boards in registers, or else words."""
         if self.boards:
             return ()
         kinds = [parameter.kind for parameter in self.contract.parameters]
@@ -63,7 +63,7 @@ class Subject:
 
     @property
     def varies(self) -> bool:
-        """True if the time may depend on the arguments: the code branches, or an argument selects a table entry.
+        """True if the time may depend on the arguments: the code branches, or an argument may select a table entry.
 
         A chained argument then waits for the previous result but keeps its value, which costs two cycles more.
         """
@@ -91,7 +91,7 @@ class Subject:
 
 
 def subject(kernel: Kernel, binary: Binary | None = None, maker: str = OURS, boards: int = BOARDS) -> Subject:
-    """Return the subject for a kernel, or for other bytes with its contract and convention."""
+    """Return the subject for a kernel, or for `binary`, other code with its contract and convention."""
     contract, signature = kernel.routine.contract, signature_of(kernel)
     if contract.elements:  # addresses and the length are passed as words
         signature = replace(signature, arguments=(GENERAL,) * len(contract.parameters))
@@ -100,7 +100,7 @@ def subject(kernel: Kernel, binary: Binary | None = None, maker: str = OURS, boa
 
 
 def empty_routines(subjects: Sequence[Subject]) -> list[Subject]:
-    """Return an empty routine for each signature of the subjects; its time is the overhead of the call."""
+    """Return for each signature of the subjects an empty routine, whose time is the overhead of the call."""
     return [
         replace(like, name=f"empty, {counted(len(called.arguments), 'argument')}", maker=EMPTY, binary=Binary(b"\xc3"))
         for called, like in {like.signature: like for like in reversed(subjects)}.items()
@@ -114,7 +114,7 @@ def timing_loop(subject: Subject, mode: Mode, chained: int = 0) -> Timer:
 
 
 def arguments_for(subject: Subject, mode: Mode, sets: int = _SETS) -> ArgumentSets:
-    """Return a subject's arguments: one case within the contract, or `sets` of them for mixed calls."""
+    """Return a subject's arguments, within its contract: one set, `sets` of them for mixed calls, or arrays."""
     if subject.boards:
         draw = random.Random(_SEED)
         cases = [_case(subject.contract, subject.contract.elements, draw) for _ in range(subject.boards)]
@@ -125,7 +125,7 @@ def arguments_for(subject: Subject, mode: Mode, sets: int = _SETS) -> ArgumentSe
 
 
 def _drawn(contract: Contract, signature: Signature, sets: int) -> tuple[int, ...]:
-    """Return random sets of arguments within the contract; each lane of a vector holds a case of its own."""
+    """Return the words of random sets of arguments in sequence; each lane of a vector holds a case of its own."""
     draw = random.Random(_SEED)
     vectors = [passed.words for passed in signature.arguments if passed.file == "vector"]
     lanes, room = max(vectors, default=1), []

@@ -31,7 +31,7 @@ PROCESSES = 5
 WANTED = 24
 """Blocks to keep in each process."""
 LEAST = 3
-"""A process with fewer blocks does not count; more than half of the processes must count."""
+"""A process with fewer kept blocks does not count; more than half of the processes must count."""
 PROCESSES_AGREE = 0.05
 METHOD = (
     "Core cycles, call and return included: ticks of the time stamp counter, divided by the ticks of a cycle in\n"
@@ -49,7 +49,7 @@ EMPTY = "-"
 
 @dataclass(frozen=True, slots=True)
 class TrialBlock:
-    """Trials that were run in sequence: their number, the clean ones, and the cycles of a unit (None if discarded)."""
+    """Trials run in sequence: their number, that of the clean ones, and the cycles of a unit (None if discarded)."""
 
     trials: int
     clean: int
@@ -104,7 +104,7 @@ class Timing:
 
 @dataclass(frozen=True, slots=True)
 class NoisyMeasurement:
-    """A measurement without a figure, and the reason."""
+    """A measurement without a figure, and the reason. `clean` of `trials` trials were clean."""
 
     measurand: Measurand
     reason: str
@@ -112,13 +112,13 @@ class NoisyMeasurement:
     trials: int
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the measurand's fields and the reason in one dictionary, for JSON."""
+        """Return the measurand's fields, the reason and both counts in one dictionary, for JSON."""
         figures = asdict(self)
         return {**figures.pop("measurand"), **figures}
 
 
 def is_clean(record: Record, row: float = 1.0) -> bool:
-    """Return whether the additions show the core undisturbed before and behind the calls.
+    """Return whether the additions before and behind the calls show that the core is undisturbed.
 
     `row` is the cycles of a row of additions on an undisturbed core.
     """
@@ -136,7 +136,7 @@ def row_of(record: Record) -> float | None:
 
 
 def cycles(record: Record, units: int) -> float:
-    """Return the core cycles of one of the trial's units; a unit is a call, or one board of an array."""
+    """Return the core cycles of one of a trial's `units`, which are calls, or boards of an array."""
     return (record.calls - record.nothing) / _ticks_a_cycle(record) / units
 
 
@@ -171,7 +171,7 @@ def percentile(values: Sequence[float], part: float) -> float:
 
 
 def summary(measurand: Measurand, processes: Sequence[Sequence[TrialBlock]]) -> Timing | NoisyMeasurement:
-    """Return the timing that several processes measured, or the reason why there is none."""
+    """Return the timing from the blocks of several processes, or a NoisyMeasurement that says why there is none."""
     blocks = [block for process in processes for block in process]
     clean, trials = sum(block.clean for block in blocks), sum(block.trials for block in blocks)
     kept = [[block.cycles for block in process if block.cycles is not None] for process in processes]

@@ -9,7 +9,7 @@ from setwise.codegen.machine.code import Code
 
 
 def binary_of(kernel: Kernel) -> Binary:
-    """Assemble a kernel and return its code and data. Raises ValueError if no assembler can encode it."""
+    """Assemble a kernel and return its code and data. Raises ValueError if no assembler can encode an instruction."""
     return _binary(kernel.code)
 
 

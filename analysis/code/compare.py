@@ -32,9 +32,9 @@ def side_by_side(left: TitledCode, right: TitledCode) -> str:
 
 
 def disassembly(decoded: Sequence[Decoded]) -> tuple[str, ...]:
-    """Return the instructions as lines of text.
+    """Return the instructions as lines of text in NASM's syntax.
 
-    Each branch target gets a label on a line of its own.
+    The target of each branch to one of them gets a label, such as .1, on a line of its own.
 
     >>> disassembly(decode(bytes.fromhex("48ffc875fbc3")))
     ('.1:', 'dec rax', 'jne .1', 'ret')
@@ -53,7 +53,7 @@ def disassembly(decoded: Sequence[Decoded]) -> tuple[str, ...]:
 
 
 def summary(counts: Counts) -> tuple[str, ...]:
-    """Return the counts as lines such as '1 move' and '19 operations', then their sum.
+    """Return lines such as '1 move' and '19 operations', then one on memory operands if there are any, then the sum.
 
     Empty classes are omitted.
 
@@ -71,6 +71,6 @@ def summary(counts: Counts) -> tuple[str, ...]:
 
 
 def _body(binary: Binary) -> tuple[str, ...]:
-    """Return the listing without its final ret, which is not counted."""
+    """Return the lines of the listing without a final ret, which is not counted."""
     lines = disassembly(decode(binary.text))
     return lines[:-1] if lines and lines[-1] == "ret" else lines

@@ -1,9 +1,9 @@
 """The classes of instruction and their counts.
 
-Each instruction falls in exactly one class:
+Each known instruction falls in exactly one class:
 
 move       register to register within one file, extensions (movzx) included
-operation  arithmetic, logic, shifts, comparisons, selects, lea
+operation  arithmetic, logic, shifts, comparisons, selects (masked moves too), lea
 constant   an immediate into a register by mov (xor r, r is an operation)
 transfer   between files, and between lanes: broadcast, permute, unpack, extract, insert
 load       memory to register and nothing else, a repeated or widened element included
@@ -12,7 +12,8 @@ branch     jumps, calls, every return but the last
 stack      push, pop, and adjustments of rsp
 other      vzeroupper, endbr64, nops, fences
 
-The final ret is never counted. A memory operand of an operation or a transfer is counted additionally.
+`count` leaves out the final ret. An operation or transfer with a memory operand (but not lea) counts once in its class,
+and once more in `memory_operands`.
 """
 
 import re
@@ -32,9 +33,7 @@ class UnclassifiedError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """The number of instructions in each class.
-
-    The nine classes sum to `instructions`.
+    """The number of instructions in each class. The nine classes sum to `instructions`.
 
     `memory_operands` counts the operations and transfers that have a memory operand. `bytes` is the size of the code
     with its final ret, `data_bytes` the size of the read-only data.
@@ -65,9 +64,9 @@ class Counts:
 
 
 def count(code: Binary | Sequence[Decoded]) -> Counts:
-    """Count the instructions of a routine by class.
+    """Count the instructions of a routine by class, but not its last return.
 
-    Raises UnclassifiedError for an instruction that has no class.
+    `data_bytes` is 0 if decoded instructions are given. Raises UnclassifiedError for an instruction that has no class.
 
     >>> counts = count(Binary(bytes.fromhex("4889d048c1e808c3")))
     >>> counts.moves, counts.operations, counts.instructions, counts.bytes
@@ -98,7 +97,7 @@ def tally(instructions: Iterable[Decoded], bytes: int = 0, data_bytes: int = 0) 
 
 
 def classify(instruction: Decoded) -> Class:
-    """Return the class of an instruction.
+    """Return the class of an instruction. Raises UnclassifiedError if it has none.
 
     >>> [classify(instruction) for instruction in decode(bytes.fromhex("4889d04831c04c0fb6c0b801000000"))]
     ['move', 'operation', 'move', 'constant']
@@ -116,7 +115,7 @@ def classify(instruction: Decoded) -> Class:
         return _class_of_lanes(instruction)
     if _OPERATION.fullmatch(name):
         return "operation"
-    raise UnclassifiedError(f"no class to count '{instruction.text()}' at offset {instruction.offset:#x}")
+    raise UnclassifiedError(f"'{instruction.text()}' at offset {instruction.offset:#x} is of no class that is counted")
 
 
 def _is_stack_adjustment(instruction: Decoded) -> bool:
@@ -148,10 +147,10 @@ def _class_of_move(instruction: Decoded) -> Class:
 
 
 def _class_of_lanes(instruction: Decoded) -> Class:
-    """Return the class of an instruction that copies lanes to other lanes, between files, to memory or from it."""
+    """Return store, load or transfer for an instruction that copies lanes to lanes, between files or with memory."""
     if isinstance(instruction.operands[0], Mem):
         return "store"
-    # An instruction that combines its memory operand with a register, or rearranges it, is not a plain load.
+    # An instruction that combines its memory operand with a register, or rearranges it, is a transfer, not a load.
     alone = len(instruction.operands) == 2 and isinstance(instruction.operands[1], Mem)
     return "load" if alone and _LOADING.fullmatch(instruction.mnemonic) else "transfer"
 
@@ -180,7 +179,7 @@ _LANES = _pattern(
     "v?pmov[sz]x\\w+|vpmov[su]?s?[qdw][dwb]|v?pmovmskb|v?movmskp[sd]|vpmov[bwdq]2m|vpmovm2[bwdq]",
     "vp?(gather|scatter)\\w+",
 )
-# The instructions of _LANES that are plain loads when their source is memory.
+# The instructions of _LANES that are plain loads if memory is their only source.
 _LOADING = _pattern(
     "vp?broadcast\\w+|v?mov(d|s[lh])dup|v?mov[hl]p[sd]|v?movs[sd]|v?pmov[sz]x\\w+|vp?expand\\w+|vp?gather\\w+"
 )

@@ -19,7 +19,7 @@ Flow = Literal["next", "jump", "branch", "indirect", "call", "return", "interrup
 
 
 class DecodeError(ValueError):
-    """Bytes that are no valid instruction. The message gives their offset."""
+    """Bytes that are no valid instruction, or none with operands of known kinds. The message gives their offset."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +37,7 @@ class Binary:
 
     @property
     def image(self) -> bytes:
-        r"""Text and data as they are in memory.
-
-        The gap between them is filled with int3.
+        r"""Text and data as they are in memory, with the gap between them filled with int3.
 
         >>> Binary(b"\xc3", b"\x01", 4).image.hex()
         'c3cccccc01'
@@ -52,7 +50,7 @@ class Binary:
 
     @property
     def sha256(self) -> str:
-        """The SHA-256 of the text, with zeros for the displacements that point to data, as in an object file."""
+        """The SHA-256 of the text in hexadecimal, with zeros for displacements that point outside the text."""
         text = bytearray(self.text)
         for at in distances(self.text):
             text[at : at + 4] = bytes(4)
@@ -60,7 +58,7 @@ class Binary:
 
     @property
     def image_sha256(self) -> str:
-        """The SHA-256 of the image, which covers text, data and the gap between them."""
+        """The SHA-256, in hexadecimal, of the image: text, data and the gap between them."""
         return hashlib.sha256(self.image).hexdigest()
 
 
@@ -114,9 +112,9 @@ class Decoded:
     and address registers. Writing a part of a general register that preserves the rest counts as a read too; a legacy
     SSE instruction that writes an xmm register does not. The flags are of, sf, zf, af, cf, pf and df. A flag that the
     instruction leaves undefined is in `flags_undefined` only. `loads` and `stores` cover all memory, including the
-    stack. `target` is the offset of a direct branch's destination, which is not among `operands`. `encoding` is one of
-    `encodings`. It is empty for bytes that no assembler emits: with a prefix that has no effect, or only on some
-    processors, or with 32-bit addresses.
+    stack. `target` is the offset of a direct branch's destination, which is not among `operands`. `features` has
+    names such as avx2, and x86-64 for those of all CPUs. `encoding` is a name as in `encodings`. It is empty with lock,
+    fs, gs or 32-bit addresses, and for bytes that no assembler emits, such as those with prefixes without effect.
     """
 
     offset: int
@@ -155,7 +153,7 @@ class Decoded:
     def text(self) -> str:
         """Return the instruction in NASM's syntax.
 
-        Numbers below 100 are decimal. Larger ones and all code offsets are hexadecimal.
+        Numbers are decimal if all are below 100. Otherwise those above 9 are hexadecimal, and so are code offsets.
 
         >>> decode(bytes.fromhex("48c1ea08"))[0].text()
         'shr rdx,8'
@@ -172,9 +170,7 @@ class Decoded:
 
 
 def decode(text: bytes) -> tuple[Decoded, ...]:
-    """Decode `text` and return its instructions, as `instructions` yields them.
-
-    Raises DecodeError at the first bytes that are no valid instruction.
+    """Decode all of `text` and return its instructions. Raises DecodeError at bytes that are no valid instruction.
 
     >>> [instruction.mnemonic for instruction in decode(bytes.fromhex("4889d0c3"))]
     ['mov', 'ret']
@@ -183,7 +179,7 @@ def decode(text: bytes) -> tuple[Decoded, ...]:
 
 
 def decode_from(text: bytes, start: int) -> Iterator[Decoded]:
-    """Yield the instructions from an offset on. Raises DecodeError at bytes that are no valid instruction."""
+    """Yield the instructions from offset `start` on. Raises DecodeError at bytes that are no valid instruction."""
     decoder, encoder = iced.Decoder(64, text[start:], ip=start), iced.Encoder(64)
     factory = iced.InstructionInfoFactory()
     for instruction in decoder:
@@ -194,7 +190,9 @@ def decode_from(text: bytes, start: int) -> Iterator[Decoded]:
 
 
 def encodings() -> Mapping[str, str]:
-    """Return the mnemonic of every encoding that has only general, vector, mask, memory and immediate operands.
+    """Return the mnemonic of each encoding for 64-bit mode with ordinary operands, by the encoding's name.
+
+    These are general, vector and mask registers, memory, immediates and direct branch targets.
 
     >>> encodings()["add_rm64_r64"]
     'add'
@@ -258,7 +256,7 @@ _FEATURES = _names(iced.CpuidFeature)
 _NO_SEGMENTS = b"\x26\x2e\x36\x3e"
 _REPEATS = b"\xf2\xf3"
 _IDLE: Mapping[str, bytes] = {"nop": b"\x66", "ret": _REPEATS, "jmp": b"\xf2", "call": b"\xf2"}
-_STRAY = _NO_SEGMENTS + b"\x64\x65\x67\xf0"  # and fs, gs, 32-bit addresses, lock
+_STRAY = _NO_SEGMENTS + b"\x64\x65\x67\xf0"  # and fs, gs, 32-bit addresses, lock: such encodings get no name
 _FLOWS: Mapping[int, Flow] = {
     iced.FlowControl.NEXT: "next",
     iced.FlowControl.UNCONDITIONAL_BRANCH: "jump",
@@ -310,7 +308,7 @@ def _register(register: iced.Register_) -> Reg:
 
 
 def _is_small(operand: Operand) -> bool:
-    """Return whether the operand's number is shown in decimal, like a shift count."""
+    """Return whether the operand has no number of 100 or more, so that its numbers may be shown in decimal."""
     if isinstance(operand, Mem):
         return operand.target is None and abs(operand.displacement) < 100
     return not isinstance(operand, Imm) or operand.value < 100
@@ -374,7 +372,7 @@ def _mnemonic(instruction: iced.Instruction) -> str:
 
 
 def _encoding(instruction: iced.Instruction, encoder: iced.Encoder, raw: bytes) -> str:
-    """Return the name of the encoding if an assembler emits these bytes, else an empty string."""
+    """Return the encoding's name, or an empty string if no assembler emits these bytes or they have a stray prefix."""
     try:
         encoder.encode(instruction, instruction.ip)
     except ValueError:  # a branch whose target is outside the address space

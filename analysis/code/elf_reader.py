@@ -14,7 +14,7 @@ from pathlib import Path
 
 from setwise.codegen.files import NotRegularError, read_regular
 
-PAGE = 4096  # loaders place linked files at multiples of this
+PAGE = 4096  # bytes: loaders place linked files at multiples of this
 _LARGEST = 1 << 27  # bytes of a file
 _MOST = 500_000  # symbols or relocations in a table
 _LONGEST_NAME = 1 << 12
@@ -44,7 +44,7 @@ THROUGH_TABLE = frozenset({"GOTPCREL", "GOTPCRELX", "REX_GOTPCRELX"})
 _WIDTHS = {1: ("8", "PC8"), 2: ("16", "PC16"), 4: ("32", "32S", "PC32", "PLT32", "SIZE32", "TPOFF32", "DTPOFF32")}
 _WIDTHS |= {8: ("64", "PC64", "SIZE64", "GOTOFF64"), 0: ("NONE",)}
 _SIZES = {kind: width for width, kinds in _WIDTHS.items() for kind in kinds}
-# For other types linkers may rewrite nearby instructions: up to 16 bytes for thread-local storage.
+# Linkers may rewrite up to 16 bytes to either side of a field of a type in neither _SIZES nor THROUGH_TABLE.
 _AROUND = 16
 
 
@@ -54,7 +54,7 @@ class ElfError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class ElfSection:
-    """A section header. `name` may be empty."""
+    """A section header, its fields as in ELF but for `number`, its index, and `name`, which may be empty."""
 
     number: int
     name: str
@@ -85,8 +85,8 @@ class Segment:
 class Symbol:
     """An entry of a symbol table.
 
-    `name` is the offset of the symbol's name in the string table. `hidden` marks a symbol version that is not the
-    default.
+    `name` is the offset of the symbol's name in the string table, `section` the number of a section. `hidden` marks a
+    symbol version that is not the default.
     """
 
     name: int
@@ -144,9 +144,9 @@ class ElfRelocation:
         return _KINDS[self.number] if self.number < len(_KINDS) else str(self.number)
 
     def touched(self, at: int, low: int, high: int) -> tuple[int, int]:
-        """Return the start and end of the bytes that a linker may change for it, clipped to `low` and `high`.
+        """Return the start and exclusive end of the bytes that a linker may change for it, clipped to `low` and `high`.
 
-        `at` is the offset of the relocated field.
+        `at` is the offset of the relocated field. If none are left, the start is not below the end.
         """
         before, behind = (0, _SIZES[self.kind]) if self.kind in _SIZES else (_AROUND, _AROUND)
         if self.kind in THROUGH_TABLE:
@@ -155,7 +155,7 @@ class ElfRelocation:
 
 
 def read(path: str | Path) -> Elf:
-    """Read an ELF file. Raises ElfError if it is none, and OSError if it cannot be read."""
+    """Read an ELF file. Raises ElfError if it is not one for x86-64, and OSError if it cannot be read."""
     try:
         content = read_regular(path, _LARGEST, links=True)
     except (NotRegularError, IsADirectoryError):
@@ -185,7 +185,7 @@ class Elf:
 
     @cached_property
     def segments(self) -> tuple[Segment, ...]:
-        """The program headers; ElfError if loaded segments would overlap."""
+        """The program headers. Raises ElfError if loaded segments overlap, are not aligned, or are outside the file."""
         start, size, number = self._header[4], *self._header[8:10]
         if number and size != 56:
             raise ElfError(f"damaged: program headers have {size} bytes, not 56")
@@ -203,7 +203,7 @@ class Elf:
 
     @cached_property
     def grouped(self) -> frozenset[int]:
-        """The numbers of the sections that belong to a group; a linker may keep another file's copy instead."""
+        """The numbers of the sections in groups, instead of which a linker may keep another file's copies."""
         groups = [section for section in self.sections if section.type == _GROUP]
         if sum(section.size for section in groups) > 8 * len(self.sections):  # a section belongs to at most one group
             raise ElfError("damaged: its groups list more sections than it has")
@@ -212,7 +212,7 @@ class Elf:
 
     @cached_property
     def relocates_text(self) -> bool:
-        """Whether the loader relocates read-only segments. Without this flag such relocations would fail."""
+        """Whether a dynamic tag lets the loader relocate read-only segments. Without it such relocations would fail."""
         for segment in self.segments:
             if segment.type == _DYNAMIC:
                 content = self.loaded(segment.address, segment.size // 16 * 16)[0]
@@ -222,7 +222,7 @@ class Elf:
         return False
 
     def loaded(self, address: int, size: int) -> tuple[bytes, int]:
-        """Return `size` bytes that a linked file loads at an address, and the flags of their segment.
+        """Return the `size` bytes that a linked file loads at an address, and the flags of their segment.
 
         Raises ElfError if no segment loads them from the file.
         """
@@ -233,7 +233,7 @@ class Elf:
         raise ElfError(f"damaged: refers to address {address:#x}, which no segment of the file loads")
 
     def bytes_of(self, section: ElfSection) -> bytes:
-        """Return the content of a section in the file."""
+        """Return the content of a section in the file; of a section without content (NOBITS) no bytes."""
         return b"" if section.type == NOBITS else self._part(section.offset, section.size, f"section {section.name}")
 
     def section(self, number: int) -> ElfSection | None:
@@ -241,7 +241,7 @@ class Elf:
         return self.sections[number] if 0 < number < len(self.sections) else None
 
     def tables(self) -> Iterator[ElfSection]:
-        """Yield the symbol tables, at most one of each type (static, dynamic)."""
+        """Yield the symbol tables: the static one, then the dynamic one, as far as they exist."""
         for kind in (_SYMTAB, _DYNSYM):
             found = [one for one in self.sections if one.type == kind]
             if len(found) > 1:
@@ -271,7 +271,7 @@ class Elf:
         return self._names[table.number]
 
     def relocations(self, section: ElfSection) -> tuple[ElfSection | None, Iterator[ElfRelocation]]:
-        """Return the symbol table and the relocations of a section of an object file."""
+        """Return the symbol table for an object section's relocations (None if it has none), and the relocations."""
         found = [one for one in self.sections if one.type in _RELOCATING and one.info == section.number]
         if not found:
             return None, iter(())
@@ -302,7 +302,7 @@ class Elf:
         if start == 0:
             return ()
         if size != 64 or number == 0 or names >= number:
-            raise ElfError("damaged: its section headers are invalid, or there are more than 65,279")
+            raise ElfError("damaged: its section headers are invalid, or there are more than 65,279 of them")
         headers = [*struct.iter_unpack("<IIQQQQIIQQ", self._part(start, 64 * number, "the section header table"))]
         _, kind, _, _, at, length, *_ = headers[names]
         text = self._part(at, length, "the table of section names") if kind != NOBITS else b""
@@ -310,7 +310,7 @@ class Elf:
 
 
 def name_at(names: bytes, start: int) -> str:
-    """Return the name at that offset of a string table, with unprintable characters escaped."""
+    """Return the name at an offset of a string table, unprintable characters escaped; ElfError if it has no end."""
     end = names.find(b"\0", start, start + _LONGEST_NAME)
     if end < 0 and (start or names):
         raise ElfError("damaged: a name is not terminated")

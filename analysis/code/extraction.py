@@ -36,7 +36,7 @@ from setwise.analysis.code.section_layout import Piece, Ranges, SectionLayout
 
 _ALIGNMENT = 64  # a cache line: the largest alignment that an operand needs
 _LONGEST = 1 << 16  # bytes of a function
-_FARTHEST = 1 << 26  # bytes of constants, and of the gaps between them
+_FARTHEST = 1 << 26  # bytes of constants with the gaps between them, and of a linked function with both
 _MOST_SECTIONS = 1000  # of a linked file
 _RELATIVE = frozenset({"PC32", "PLT32"})
 _ABSOLUTE = frozenset({"32", "32S", "64"})
@@ -50,7 +50,7 @@ _CONSTANTS = re.compile(r"\.l?rodata(\..*)?$|[^.]")
 class FunctionSymbol:
     """A function's symbol, its offset in its section, and the string table that holds its name.
 
-    A size of 0 means that the file gives none.
+    A size of 0 in the symbol means that the file gives none.
     """
 
     names: bytes
@@ -69,7 +69,10 @@ class FunctionSymbol:
 
 @dataclass
 class Extraction:
-    """The extraction of one function. Each section that it reads is appended to `data`."""
+    """The extraction of one function. `known` are all functions and labels of the file.
+
+    The bytes of the sections that the function reads are collected in `data`.
+    """
 
     elf: Elf
     function: FunctionSymbol
@@ -77,7 +80,7 @@ class Extraction:
     text: bytearray = field(default_factory=bytearray)
     data: bytearray = field(default_factory=bytearray)
     places: dict[int, int] = field(default_factory=dict)
-    """The offset of each section in `data`, by section number."""
+    """For an object the offset of each section in `data`, by section number."""
     pieces: list[Piece] = field(default_factory=list)
     numbers: dict[tuple[int, int], int] = field(default_factory=dict)
     """The index in `pieces` of a section, or of one constant of a mergeable section, by section number and offset."""
@@ -98,12 +101,12 @@ class Extraction:
 
     @property
     def origin(self) -> int:
-        """The offset of the function's start from an aligned place."""
+        """The offset of the function's start from the last multiple of its section's alignment."""
         address = self.function.offset + (self.section.address if self.elf.linked else 0)
         return address % self._alignment(self.section)
 
     def binary(self) -> Binary:
-        """Return the function's code with the constants that it reads."""
+        """Return the function's code with the constants that it reads. Raises ElfError if it needs anything else."""
         section, start = self.section, self.function.offset
         self._check_code(section)
         if not 0 <= start < section.size:
@@ -123,7 +126,7 @@ class Extraction:
             content = self.elf.bytes_of(section)[start : start + min(size, _LONGEST + 1)]
         self.text[:] = content if self.function.symbol.size else content[: self._extent(content)]
         if len(self.text) > _LONGEST:
-            raise ElfError(f"has more than {_LONGEST:,} bytes of code, which is the most that setwise reads")
+            raise ElfError(f"has more than {_LONGEST:,} bytes of code: give a shorter function")
         self._piece("code", section, self.origin, 0, len(self.text))
         if self.elf.linked:
             self._check_branches()
@@ -139,10 +142,7 @@ class Extraction:
         return Binary(bytes(self.text), bytes(self.data), data_offset if self.data else 0, layout)
 
     def _in_place(self, start: int) -> Binary:
-        """Return a linked function with all sections from the first to the last that it reads.
-
-        Distances are unchanged.
-        """
+        """Return a linked function at address `start` with the sections that it reads, and with zeros between them."""
         wanted = {}
         if len(self.elf.sections) > _MOST_SECTIONS:
             raise ElfError(f"is in a linked file with more than {_MOST_SECTIONS:,} sections: give the object file")
@@ -174,7 +174,7 @@ class Extraction:
         for section in self.elf.sections:
             if section.flags & ALLOC and 0 <= address - section.address < section.size:
                 return section
-        raise ElfError(f"reads {address:#x}, which is in no section of the file")
+        raise ElfError(f"reads {address:#x}, which is in no section of the file: give a file with all section headers")
 
     def _check_code(self, section: ElfSection) -> None:
         if section.type != PROGBITS or section.flags & ~GROUP != ALLOC | EXECINSTR:
@@ -193,7 +193,7 @@ class Extraction:
             raise ElfError(f"uses '{name}' in {section.name}, whose contents a linker may change: {_LINKED}")
 
     def _next(self) -> int:
-        """Return the offset of the next function in the section."""
+        """Return the offset of the next function in the section, labels excluded, or a huge number if there is none."""
         others = (
             function.offset
             for function in self.known
@@ -202,7 +202,7 @@ class Extraction:
         return min((offset for offset in others if offset > self.function.offset), default=1 << 62)
 
     def _extent(self, content: bytes) -> int:
-        """Return the size of code whose symbol has no size: up to the first exit that no branch jumps beyond.
+        """Return the size of code whose symbol has no size: up to the first exit that no earlier branch jumps beyond.
 
         The targets of an indirect jump are unknown, so code with one extends to the next function.
         """
@@ -244,7 +244,7 @@ class Extraction:
                 self._move_displacement(instruction)
 
     def _relocate(self, instruction: Decoded, at: int, relocation: ElfRelocation, symbol: Symbol, name: str) -> None:
-        """Relocate the displacement of a memory operand or of a branch."""
+        """Relocate the displacement of a memory operand or a branch. A load of an address from a table becomes lea."""
         kind, branches = relocation.kind, instruction.target is not None
         direct = kind in _RELATIVE and (kind == "PC32" or symbol.is_local)
         table = kind in THROUGH_TABLE and _takes_address(instruction) and at + 4 == instruction.end
@@ -255,7 +255,7 @@ class Extraction:
             raise ElfError(f"refers to '{name}' by R_X86_64_{kind}: {hint}")
         inside = instruction.length - 4 if branches else displacement(instruction)
         if inside is None:
-            raise ElfError(f"has no displacement in '{instruction.text()}' to relocate")
+            raise ElfError(f"has no displacement in '{instruction.text()}' to relocate: the file is damaged")
         if at != instruction.offset + inside:
             raise ElfError(f"relocates '{name}' at offset {at:#x}, in an operand that is no address: {_LINKED}")
         if table:
@@ -263,8 +263,8 @@ class Extraction:
         offset = symbol.value + relocation.addend + instruction.end - at
         place = self._place(instruction, symbol.section, offset, name, symbol)
         self._set(self.text, at, place - instruction.end)
+        # A definition in another file may replace an exported symbol when the files are loaded.
         if table and symbol.is_exported:
-            # A definition in another file may replace it.
             if symbol.section not in self.places:
                 raise ElfError(
                     f"loads the address of '{name}', which another file may define: make it static or hidden"
@@ -277,7 +277,7 @@ class Extraction:
             self.targets[instruction.offset] = len(self.pieces) - 1, offset - symbol.value
 
     def _symbol(self, table: ElfSection, relocation: ElfRelocation) -> tuple[Symbol, str]:
-        """Return the symbol of a relocation and its name. Refuse undefined, weak and other replaceable symbols."""
+        """Return a relocation's symbol and its name. Raises ElfError if the symbol is undefined or not plain."""
         symbol = self.elf.symbol(table, relocation.symbol)
         section = self.elf.section(symbol.section)
         own = name_at(self.elf.names(table), symbol.name) if symbol.name else ""
@@ -289,9 +289,9 @@ class Extraction:
         return symbol, name
 
     def _place(self, instruction: Decoded, number: int, offset: int, name: str, symbol: Symbol | None = None) -> int:
-        """Return the position of an offset of a section, counted from the function's start.
+        """Return the distance of an offset in section `number` from the function's start.
 
-        Append the section if it is new.
+        Append the section to `data` if it is new, and record the piece that the operand points into.
         """
         inside = offset - self.function.offset
         own = number == self.function.symbol.section  # constants among the code
@@ -329,9 +329,10 @@ class Extraction:
         return self.data_offset + self.places[section.number]
 
     def _entry(self, section: ElfSection, offset: int, name: str, symbol: Symbol | None) -> int:
-        """Return the start of the constant in a mergeable section that holds `offset`.
+        """Record the constant of a mergeable section that `symbol` marks, and return its offset.
 
-        A linker keeps one copy of equal constants, anywhere in the merged section.
+        A linker keeps one copy of equal constants, anywhere in the merged section, so only the symbol tells which is
+        meant. Raises ElfError if no single constant is marked, or if `offset` is outside it.
         """
         start, size = self._start(section), section.entry_size
         value = -1 if symbol is None or symbol.is_section else symbol.value
@@ -355,7 +356,7 @@ class Extraction:
         return len(self.pieces) - 1
 
     def _alignment(self, section: ElfSection) -> int:
-        """Return the alignment of a section; the page size in a linked file."""
+        """Return the alignment of a section, at most the page size; in a linked file the page size."""
         if self.elf.linked:
             return PAGE
         alignment = section.alignment or 1
@@ -364,9 +365,9 @@ class Extraction:
         return min(alignment, PAGE)
 
     def _relocate_data(self, section: ElfSection, own: bool) -> None:
-        """Relocate the jump tables of a section, whose entries are distances.
+        """Write a section's jump table entries, which are distances, and mark all its relocated bytes as unknown.
 
-        Mark all other relocated bytes as unknown.
+        With `own`, the function's section, nothing is written.
         """
         table, relocations = self.elf.relocations(section)
         start = self._start(section)
@@ -381,7 +382,7 @@ class Extraction:
             self.unknown.add(low, high)
 
     def _enter(self, symbol: Symbol, addend: int, kind: str, at: int) -> None:
-        """Write a jump table entry: the distance from its place in the image to a place in the function's section."""
+        """Write at image offset `at` the distance to a symbol, if in the function's section; ElfError if absolute."""
         if kind not in _RELATIVE:
             raise ElfError(
                 f"has a table of absolute addresses (R_X86_64_{kind}): compile it with -fPIC, which makes them relative"
@@ -393,7 +394,7 @@ class Extraction:
                 self.entries[at] = place
 
     def _move_displacement(self, instruction: Decoded) -> None:
-        """Adjust an operand that the assembler resolved itself: it points to constants in the function's section."""
+        """Adjust an operand without relocation that points outside the function, to constants in its section."""
         memory, inside = instruction.memory, displacement(instruction)
         if inside and memory and memory.target is not None and not 0 <= memory.target < len(self.text):
             offset = self.function.offset + memory.target
@@ -405,7 +406,7 @@ class Extraction:
             self.unknown.add(at, at + 4)
 
     def _check_branches(self) -> None:
-        """Refuse calls, far jumps, and branches that leave the function."""
+        """Raise ElfError for any call, any far jump, and a direct branch that leaves the function."""
         for instruction in decode(bytes(self.text)):
             target, memory = instruction.target, instruction.memory
             far = instruction.flow == "indirect" and memory is not None and memory.bits != 64
@@ -415,10 +416,10 @@ class Extraction:
 
     def _set(self, content: bytearray, at: int, value: int) -> None:
         if not -(1 << 31) <= value < 1 << 31:
-            raise ElfError("needs an address that is more than 2 GiB away")
+            raise ElfError("has an operand more than 2 GiB away from its instruction: the file is damaged")
         content[at : at + 4] = value.to_bytes(4, "little", signed=True)
 
 
 def _takes_address(instruction: Decoded) -> bool:
-    """Return whether the instruction is a 64-bit mov from memory, which a linker may turn into lea."""
+    """Return whether the instruction is a 64-bit load by mov, which a linker may turn into lea."""
     return instruction.mnemonic == "mov" and instruction.raw[1:2] == b"\x8b" and instruction.raw[0] & 0xF8 == 0x48

@@ -11,7 +11,7 @@ from setwise.analysis.code.decode import Binary, DecodeError
 from setwise.analysis.code.elf_reader import EXECINSTR, Elf, ElfError, read
 from setwise.analysis.code.extraction import Extraction, FunctionSymbol
 
-_OFFERED = 2000  # symbol names that are compared with a misspelt one
+_OFFERED = 2000  # names, at most, that are compared with a misspelt one
 
 
 class ObjectError(ValueError):
@@ -32,9 +32,9 @@ class ObjectFunction:
 
 
 def functions(path: str | Path) -> tuple[str, ...]:
-    """Return the names of the functions that a file defines, global ones first.
+    """Return the names of the functions, but not of the labels, that a file defines: global ones first, each once.
 
-    Raises ObjectError if it is no ELF file.
+    Raises ObjectError if it is not an ELF file for x86-64.
     """
     with _opened(path) as elf:
         return tuple(dict.fromkeys(function.name for function in _functions(elf) if not function.symbol.is_label))
@@ -60,9 +60,9 @@ def load(path: str | Path, symbol: str) -> Binary:
 
 
 def load_all(path: str | Path, wanted: Container[str]) -> dict[str, Binary | ObjectError]:
-    """Load every function of the file whose name is in `wanted`.
+    """Return by name each function of the file, labels excluded, whose name is in `wanted`.
 
-    The result holds an ObjectError for each that cannot be judged.
+    A function that cannot be judged is an ObjectError. Raises ObjectError if there is no such ELF file.
     """
     made: dict[str, Binary | ObjectError] = {}
     with _opened(path) as elf:
@@ -90,7 +90,7 @@ def _opened(path: str | Path) -> Iterator[Elf]:
 
 
 def _functions(elf: Elf) -> list[FunctionSymbol]:
-    """Return all functions of the file, global symbols before local ones."""
+    """Return all functions and labels of the file: global symbols before local ones, then in order of their values."""
     found: list[FunctionSymbol] = []
     for table in elf.tables():
         names = elf.names(table)
@@ -108,7 +108,8 @@ def _functions(elf: Elf) -> list[FunctionSymbol]:
 def _choose(named: Sequence[FunctionSymbol]) -> FunctionSymbol:
     """Return the function that a linker would choose among several of one name.
 
-    A global symbol precedes a local one, and the default version precedes hidden ones.
+    A global symbol precedes a local one, and the default version precedes hidden ones. Of several symbols for one
+    place the result is the one with the largest size. Raises ElfError if several places remain.
     """
     if not all(function.symbol.is_local for function in named):
         named = [function for function in named if not function.symbol.is_local]

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 class Piece:
     """The bytes of an image from `start` to below `end`, which stay together in memory.
 
-    They are at `origin` bytes from an address called `base`, which is a multiple of `alignment`. The distance between
-    two pieces is known only if they have the same base.
+    They begin `origin` bytes above an address that `base` names. The address is a multiple of `alignment`. The distance
+    between two pieces is known only if they have the same base.
     """
 
     base: str
@@ -27,7 +27,7 @@ class Ranges:
         self.pairs = [*pairs]
 
     def add(self, start: int, end: int) -> None:
-        """Add the offsets from `start` to below `end`."""
+        """Add the offsets from `start` to below `end`, and merge the pairs that they overlap or touch."""
         first = bisect_right(self.pairs, (start,))
         first -= first > 0 and self.pairs[first - 1][1] >= start
         last = bisect_right(self.pairs, (end, end))
@@ -46,11 +46,11 @@ class Ranges:
 class SectionLayout:
     """The pieces of an image, of which the first is the code.
 
-    `unknown` are the pairs of start and end between which a linker or loader sets the bytes. `targets` maps
-    rip-relative operands to pieces: offset of the instruction, index of the piece, offset from the base of the piece.
+    `unknown` are the bytes that a linker or loader sets, as pairs of start and exclusive end in the image. `targets`
+    map rip-relative operands to pieces: offset of the instruction, index of the piece, offset from the piece's base.
     An instruction that is not listed points to a piece with the code's base. `entries` are the 32-bit jump table
-    entries: offset in the image, and offset of the target from the code's start. `end` says how the function's end was
-    found if the file does not give it.
+    entries: offset in the image, and offset of the target from the code's start. `end` is a line on the assumed end of
+    the function if the file does not give its size.
     """
 
     pieces: tuple[Piece, ...]
@@ -61,7 +61,7 @@ class SectionLayout:
 
     @property
     def shift(self) -> int | None:
-        """The offset of the image from an aligned address, or None if the image cannot be placed as one block."""
+        """The offset of the image from a multiple of the code's alignment; None if it cannot be placed as one block."""
         code, *rest = self.pieces
         together = [piece for piece in rest if piece.base == code.base]
         if any(piece.origin - piece.start != code.origin for piece in together):

@@ -24,7 +24,7 @@ def instruction_sets(text: str) -> str:
 
 
 def seconds(given: str) -> float:
-    """Return a time in seconds, above 0 and at most a day."""
+    """Parse a time in seconds. Raises ArgumentTypeError unless it is above 0 and at most a day."""
     try:
         number = float(given)
     except ValueError:
@@ -35,7 +35,7 @@ def seconds(given: str) -> float:
 
 
 def processor(given: str) -> str:
-    """Return the name of a processor whose costs are known, or native."""
+    """Return the name of a processor with a cost table, or "native". Raises ArgumentTypeError for another name."""
     from setwise.analysis.cost.processors import processor as known
 
     try:
@@ -45,7 +45,7 @@ def processor(given: str) -> str:
 
 
 def place(given: str) -> str:
-    """Return the name of a file or directory to write. "-", by convention standard output, is refused."""
+    """Return the path of a file or directory to write. Raises ArgumentTypeError for "" and "-" (standard output)."""
     if given in ("", "-"):
         raise ArgumentTypeError(f"'{given}' is not a file name: give a name (./- for a file called -)")
     return given
@@ -116,14 +116,14 @@ _SHARED: Mapping[str, Mapping[str, Any]] = {
         "help": "emulate this processor in Bochs: nehalem, haswell, zen, skylake-server, ice-lake, tiger-lake "
         "(default: run natively, and emulate missing instruction sets)",
     },
-    "--time-limit": {"type": seconds, "default": 60.0, "metavar": "S", "help": "seconds a proof"},
+    "--time-limit": {"type": seconds, "default": 60.0, "metavar": "S", "help": "seconds of processor time a proof"},
     "--json": {"action": "store_true", "help": "print JSON instead of a table"},
 }
-"""Arguments by name, perhaps behind a word that tells two arguments of one name apart."""
+"""The settings of each argument by its name. A word before a name, as in "only --isa", marks other settings for it."""
 
 
 def add(parser: ArgumentParser, *names: str, **changes: Any) -> None:
-    """Add shared arguments, with changes to their settings."""
+    """Add shared arguments by their names in _SHARED. The `changes` override settings of each."""
     for name in names:
         parser.add_argument(name.split()[-1], **{**_SHARED[name], **changes})
 

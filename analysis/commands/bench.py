@@ -1,4 +1,4 @@
-"""`setwise bench`: core cycles of kernels on this processor, beside compilers' code for the same in C."""
+"""`setwise bench`: time kernels in core cycles on this processor, beside compilers' code for the same in C."""
 
 import sys
 from argparse import ArgumentParser, Namespace
@@ -110,7 +110,7 @@ def _shown(key: str, value: Any) -> str:
 
 
 def _complain(timings: Sequence[Timing | NoisyMeasurement]) -> int:
-    """Print one line about kernels without a result. Return the exit status."""
+    """Print one line on standard error if kernels have no result. Return 1 then, else 0."""
     refused = [timing for timing in timings if isinstance(timing, NoisyMeasurement)]
     if refused:
         first = f"{refused[0].measurand.title}: {refused[0].reason}"

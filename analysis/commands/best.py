@@ -1,4 +1,4 @@
-"""`setwise best`: the best kernel for each objective among all instruction sets of a processor."""
+"""`setwise best`: choose the best kernel for each objective among all instruction sets of a processor."""
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence

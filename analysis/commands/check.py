@@ -1,4 +1,4 @@
-"""`setwise check`: kernels, or a function of an ELF file, run and compared with the ray-walk."""
+"""`setwise check`: run kernels, or a function of an ELF file, and compare results with the specification."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Check the given kernels and print the outcomes. Return 1 if one fails, or a routine is not made."""
+    """Check code; print outcomes. Return 1 if a kernel fails, a routine has no kernel, or a function does not pass."""
     if object_given(arguments):
         return _check_function(arguments)
     requests = api.requests(chosen(arguments.names), arguments.isa, arguments.abi, variant=arguments.variant)
@@ -69,7 +69,7 @@ def _report(kernels: Sequence[CheckedKernel]) -> None:
         if kernel.outcome.mismatch is not None:
             print(f"\n{kernel.request.title} failed: {kernel.outcome.reason}")
             print(drawn(kernel.request.routine.contract, kernel.outcome.mismatch))
-    # Kernels without a case, grouped by the reason.
+    # Outcomes without inputs to draw, grouped by the reason.
     print_reasons((outcome.status, outcome.reason) for outcome in outcomes if outcome.reason and not outcome.mismatch)
     summary = tally([outcome.status for outcome in outcomes], ("passed", "failed", "not run"))
     anywhere = [outcome for outcome in outcomes if outcome.status != "not run"]
@@ -79,7 +79,7 @@ def _report(kernels: Sequence[CheckedKernel]) -> None:
 
 
 def drawn(contract: Contract, mismatch: Mismatch) -> str:
-    """Return a mismatch as boards."""
+    """Return a mismatch as text: the number of the case, its inputs, and the expected and actual results as boards."""
     kinds = {parameter.name: shown_kind(parameter) for parameter in contract.elements or contract.parameters}
     inputs = ((name, kinds[name], word) for name, word in mismatch.inputs)
     lines, shown = input_lines(inputs, contract.numbering)

@@ -1,4 +1,4 @@
-"""`setwise compare`: two kernels side by side."""
+"""`setwise compare`: print the listings of two kernels side by side."""
 
 from argparse import ArgumentParser, Namespace
 

@@ -1,4 +1,4 @@
-"""`setwise completion`: a script with which a shell completes command lines."""
+"""`setwise completion`: print a script with which a shell completes command lines."""
 
 from argparse import ArgumentParser, Namespace
 

@@ -1,4 +1,4 @@
-"""`setwise cost`: lower bounds on cycles by processor, and the listing with the critical path."""
+"""`setwise cost`: print lower bounds on cycles by processor, and the listing with the critical path."""
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
@@ -39,7 +39,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Bound the cycles of kernels, or of a function of an ELF file, and print tables."""
+    """Bound the cycles of kernels, or of a function of an ELF file, and print them."""
     words, fen, side = arguments.arguments, arguments.fen, arguments.side
     if words is None and fen is None:
         if side is not None:
@@ -56,7 +56,7 @@ def run(arguments: Namespace) -> int:
 
 
 def _print(codes: Sequence[api.CostedCode], as_json: bool) -> None:
-    """Print the table; for a single code also its title and its listing with the critical path."""
+    """Print JSON or a table; for a single code also its title and, unless it is a loop, the marked listing."""
     rows = [row for code in codes for row in code.rows]
     if as_json:
         print_json(rows)

@@ -1,4 +1,4 @@
-"""`setwise count`: instructions by class, of a kernel, of a call, or of a function in an ELF file."""
+"""`setwise count`: count instructions by class, of a kernel, of a call, or of a function in an ELF file."""
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
@@ -54,7 +54,7 @@ def run(arguments: Namespace) -> int:
 
 
 def positions(path: str | Path) -> list[str]:
-    """Return the FENs of a file, one a line. Empty lines and lines that begin with # are skipped."""
+    """Return the FENs of a file, one a line, without empty lines and # comments. Raises ValueError for other lines."""
     content = read_checked(
         path, _MOST_BYTES, links=True, larger="a file of positions may be", remedy="give a file of FENs"
     )
@@ -76,7 +76,7 @@ def positions(path: str | Path) -> list[str]:
 
 
 def _print_counts(rows: Sequence[dict[str, Any]]) -> None:
-    # Hide columns in which every kernel has 0, except those that the literature counts.
+    # Hide columns of zeros, and of single lanes. Titles, sizes and the counts that the literature gives remain.
     always = {"name", "isa", "abi", "features", *_ALWAYS, "bytes"} - {key for key in rows[0] if rows[0][key] is None}
     shown = [key for key in rows[0] if key in always or any((row[key] or 0) > (key == "lanes") for row in rows)]
     print_columns(shown, [{**row, "features": " ".join(row.get("features", ()))} for row in rows])

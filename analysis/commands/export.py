@@ -1,5 +1,6 @@
-"""`setwise export`: kernels as files for other programs."""
+"""`setwise export`: write kernels as files for other programs."""
 
+import os
 import sys
 from argparse import ArgumentParser, Namespace
 
@@ -10,9 +11,9 @@ from setwise.codegen.catalogue import chosen
 from setwise.codegen.targets import TARGETS
 
 EXAMPLES = (
-    "setwise export sliders.union --isa avx2 --format elf -o out",
-    "setwise export 'kogge-stone.attacks.*' --format coff -o out",
-    "setwise export sliders.union sliders.pair --isa x86-64,avx2,avx512 --format c --dispatch -o out",
+    "setwise export sliders.union --isa avx2 --format elf -o objects",
+    "setwise export 'kogge-stone.attacks.*' --format coff -o windows",
+    "setwise export sliders.union sliders.pair --isa x86-64,avx2,avx512 --format c --dispatch -o header",
 )
 
 
@@ -40,13 +41,13 @@ def add_arguments(parser: ArgumentParser) -> None:
     add(parser, "--prefix")
     parser.add_argument("--force", action="store_true", help="replace an earlier export in the directory")
     parser.add_argument(
-        "--unproved", action="store_true", help="export without proofs, for instance if bitwuzla is not installed"
+        "--unproved", action="store_true", help="also write kernels that are not proved; the files name them"
     )
     add(parser, "--time-limit")
 
 
 def run(arguments: Namespace) -> int:
-    """Write the files, or none if one of them cannot be made or a kernel is not proved."""
+    """Write the files, or none if one of them cannot be made. Return 1 if a kernel was left out as not proved."""
     with Progress() as progress:
         exported = api.export(
             chosen(arguments.names),
@@ -65,6 +66,7 @@ def run(arguments: Namespace) -> int:
             force=arguments.force,
             unproved=arguments.unproved,
             time_limit=arguments.time_limit,
+            processes=os.cpu_count() or 1,
             show=progress.show,
         )
     if exported.inexpressible:
@@ -73,5 +75,8 @@ def run(arguments: Namespace) -> int:
     if absent := [f"{name} for {isa}" for name, isa in exported.left_out]:
         more = f" and {len(absent) - 3} more" if len(absent) > 3 else ""
         print(f"setwise export: skipped, because they do not exist: {', '.join(absent[:3])}{more}", file=sys.stderr)
+    for (name, isa), why in exported.unproved.items():
+        omitted = ", so it was left out (--unproved exports it all the same)" if exported.omitted else ""
+        print(f"setwise export: {name} for {isa} is {why}{omitted}", file=sys.stderr)
     print(exported.summary)
-    return 0
+    return int(exported.omitted and bool(exported.unproved))

@@ -21,14 +21,14 @@ def requested(arguments: Namespace, routine: Routine, isa: str | None = None, la
 
 
 def codes(arguments: Namespace) -> Sequence[api.Code]:
-    """Return the function of --object, or a request for each name."""
+    """Return the function of --object, or the requests for the names."""
     if object_given(arguments):
         return [ObjectFunction(arguments.object, arguments.symbol)]
     return requests(arguments)
 
 
 def requests(arguments: Namespace) -> list[Request]:
-    """Return a request for each name. If a name is a pattern, kernels that cannot be made are skipped."""
+    """Return a request for each routine that the names select. If any is a pattern, all refused ones are skipped."""
     if not arguments.names:
         raise ValueError("name routines, or --object FILE --symbol SYM")
 
@@ -42,7 +42,7 @@ def requests(arguments: Namespace) -> list[Request]:
 
 
 def report_not_made(requests: Sequence[Request], made: Collection[tuple[str, str | None, int, str]]) -> bool:
-    """Print on standard error, once for each routine, why some kernels were refused. Return whether all of one were."""
+    """Print why requests with keys not in `made` were refused. Return whether all requests of some routine were."""
     refused: dict[tuple[str, str], dict[str, None]] = {}
     for request in requests:
         if request.key not in made:
@@ -51,5 +51,5 @@ def report_not_made(requests: Sequence[Request], made: Collection[tuple[str, str
             except Refused as error:
                 refused.setdefault((request.routine.name, str(error)), {})[request.isa] = None
     for (name, why), isas in refused.items():
-        print(f"not made: {name} for {', '.join(isas)}: {why}", file=sys.stderr)
+        print(f"cannot be made: {name} for {', '.join(isas)}: {why}", file=sys.stderr)
     return not {name for name, _ in refused} <= {key[0] for key in made}

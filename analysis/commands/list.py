@@ -1,4 +1,4 @@
-"""`setwise list`: the catalogue."""
+"""`setwise list`: print the catalogue, or the functions and tables of a page of the literature."""
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from typing import Any
 
 from setwise.analysis.commands.arguments import PATTERNS, add
 from setwise.analysis.commands.tables import print_json, print_table, width
-from setwise.analysis.text import counted
+from setwise.analysis.text import counted, plural
 from setwise.codegen.board import DIRECTION_SETS, DIRECTIONS
 from setwise.codegen.catalogue import chosen, find
 from setwise.codegen.ir.routine import Routine
@@ -30,7 +30,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     """Print each routine with its instruction sets and source, or the functions and tables of a page of the literature.
 
-    On a terminal the whole catalogue is summarized by family; in a pipe each routine has its line.
+    A single routine is described with its results in order. On a terminal the whole catalogue is summarized by family;
+    in a pipe each routine has its line.
     """
     if arguments.page is not None:
         if arguments.names:
@@ -42,6 +43,9 @@ def run(arguments: Namespace) -> int:
         print_json(list(map(_row, routines)))
     elif arguments.names or width() is None:
         print_table((routine.name, " ".join(routine.isas), routine.source) for routine in routines)
+        if len(routines) == 1:
+            results = routines[0].contract.results
+            print(f"\n{routines[0].summary}; {plural(len(results), 'result')}: {', '.join(results)}")
     else:
         _print_families(routines)
     return 0
@@ -63,11 +67,11 @@ def _print_families(routines: Sequence[Routine]) -> None:
 
 def _row(routine: Routine) -> dict[str, Any]:
     keys = ("name", "family", "form", "direction", "isas", "source", "summary")
-    return {key: getattr(routine, key) for key in keys}
+    return {key: getattr(routine, key) for key in keys} | {"results": routine.contract.results}
 
 
 def _print_page(where: str, as_json: bool) -> None:
-    """Print the functions and tables of a page or a section."""
+    """Print the functions and tables of the pages or sections that `where` names, as in `PageSection.within`."""
     functions = [each for each in FUNCTIONS if each.place.within(where)]
     tables = [(place, table) for table in TABLES for place in table.places if place.within(where)]
     if not functions and not tables:

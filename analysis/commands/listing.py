@@ -1,4 +1,4 @@
-"""`setwise listing`: a kernel as assembly source."""
+"""`setwise listing`: print a kernel as assembly source."""
 
 from argparse import ArgumentParser, Namespace
 

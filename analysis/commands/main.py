@@ -1,9 +1,8 @@
 """The command `setwise`: arguments, errors, signals and exit statuses.
 
-The exit status is 0 for success; 1 if a check failed or this processor cannot run the code; 2 for bad usage or
-something missing that the user can install; 130 for an interrupt from the keyboard. SIGTERM stops a command like an
-interrupt, after which the process ends by that signal. A second SIGTERM is ignored, because the first is being
-handled.
+The exit status is 0 for success; 1 if a check failed, or the command cannot run or write its output here; 2 for bad
+usage or something missing that the user can install; 130 for an interrupt from the keyboard. SIGTERM stops a command
+like an interrupt, after which the process ends by that signal. During that, a second SIGTERM is ignored.
 """
 
 import argparse
@@ -22,10 +21,10 @@ from setwise.analysis.commands.parser import one_line, parsed
 from setwise.analysis.errors import CannotRunHere, NotInstalled
 
 _OPTIONAL = {"numpy": "NumPy", "bitwuzla": "bitwuzla", "shtab": "shtab"}
-"""The names of optional modules, by their names on PyPI."""
+"""The titles of optional packages, by the name of the module, which is also the name on PyPI."""
 
 _NO_OUTPUT = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EBADF, errno.EIO)
-"""Errors of an output that is full or closed."""
+"""Errors of an output that is full, closed or broken."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -34,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     gc.set_threshold(
         100_000, 50, 50
     )  # variants live long; scanning them for cycles takes a sixth of the time of `best`
-    if sys.stderr is None:  # closed; print would use standard output instead
+    if sys.stderr is None:  # it is closed, and print would use standard output
         sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115 - stays open
     try:
         if sys.stdout is None:
@@ -68,13 +67,13 @@ class _Terminated(KeyboardInterrupt):
 
 @contextmanager
 def _terminable() -> Iterator[None]:
-    """Make the first SIGTERM raise _Terminated, unless it has a handler already."""
+    """Make the first SIGTERM raise _Terminated, if this is the main thread and SIGTERM has no handler yet."""
     if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
         yield
         return
 
     def terminate(number: int, _: FrameType | None) -> None:
-        signal.signal(number, signal.SIG_IGN)  # `timeout` sends it twice
+        signal.signal(number, signal.SIG_IGN)  # `timeout` sends SIGTERM twice
         raise _Terminated
 
     signal.signal(signal.SIGTERM, terminate)

@@ -1,4 +1,4 @@
-"""`setwise new`: a starter file with a routine of the user's own."""
+"""`setwise new`: write a starter file with a routine of the user's own."""
 
 from argparse import ArgumentParser, Namespace
 from keyword import iskeyword

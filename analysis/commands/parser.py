@@ -26,7 +26,7 @@ COMMANDS = {
     "compare": "print two kernels side by side with their counts",
     "run": "run a kernel on this processor and draw the boards",
     "trace": "draw a fill cycle by cycle, or a kernel instruction by instruction",
-    "table": "print a table of the literature: as boards, or as source",
+    "table": "print a table of the literature: as boards or rows of numbers",
     "cost": "bound the cycles of a kernel, or of a function in an ELF file, on several processors",
     "check": "run kernels against the ray-walk, on this processor or an emulated one, or a function in an ELF file on "
     "an emulated one",
@@ -58,10 +58,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def parser(loaded: Collection[str]) -> argparse.ArgumentParser:
-    """Return the parser with the summaries of all commands and the arguments of those in `loaded`.
-
-    So only the modules of these commands are imported.
-    """
+    """Return the parser of all commands. Only those in `loaded` have arguments, and only their modules are imported."""
     parser = _Parser(
         prog="setwise",
         description="x86-64 machine code for set-wise sliding-piece attacks on chess bitboards.",
@@ -90,11 +87,9 @@ def parser(loaded: Collection[str]) -> argparse.ArgumentParser:
 
 
 def parsed(arguments: Sequence[str]) -> argparse.Namespace:
-    """Parse the words of a command line.
+    """Parse the words of a command line, in which options and other words may be mixed.
 
-    Options and words may be mixed.
-
-    Raises SystemExit after an error, which is one line, and after the text of --help or --version.
+    A bad command line prints an error of one line, --help and --version print a text, and all these raise SystemExit.
     """
     whole = parser(arguments[:1])
     if not arguments or arguments[0] in ("-h", "--help", "--version"):
@@ -125,5 +120,5 @@ def commands(whole: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParse
 
 
 def one_line(message: str) -> str:
-    """Return the message with line breaks replaced by blanks."""
+    """Return the message in one line: each run of white space becomes a blank."""
     return " ".join(message.split())

@@ -1,4 +1,4 @@
-"""`setwise prove`: kernels, or a function of an ELF file, proved against the specification for all inputs."""
+"""`setwise prove`: prove that kernels, or a function of an ELF file, meet the specification for all inputs."""
 
 import os
 import time
@@ -41,7 +41,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     shown = "only kernels with this number of lanes: 1, 2, 4, 8 (default: all); of an object, boards per register"
     add(parser, "--lanes", help=shown)
     add(parser, "only --abi", "--object", "--symbol", "--spec")
-    add(parser, "--time-limit", help="seconds a kernel, after which it counts as not proved")
+    add(parser, "--time-limit", help="seconds of processor time a kernel, after which it counts as not proved")
     parser.add_argument(
         "--smt", type=place, metavar="DIR", help="save each solver query as SMT-LIB 2 in a new directory"
     )
@@ -50,7 +50,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Prove the given code and print a table, or the certificate of a single proof. Return 1 unless all are."""
+    """Prove code and print a table, or the certificate of a single proof. Return 1 unless all code is proved."""
     BitVectors()  # first of all, to fail early if there is no solver
     start = time.monotonic()
     keep = arguments.smt is not None
@@ -82,7 +82,7 @@ def _proofs(arguments: Namespace, keep: bool) -> tuple[list[Proof], list[Request
 
 
 def _titled_questions(proof: Proof) -> tuple[str, Asked]:
-    """Return the solver queries of a proof, with a title for their files."""
+    """Return a title for the files of a proof's solver queries, and the queries with the arguments that repeat it."""
     name, isa, lanes, abi = proof.key
     shape = (name, proof.title.partition(" as ")[2] if isa is None else isa, f"{lanes}-lanes" if lanes > 1 else "", abi)
     return "-".join(filter(None, shape)), (proof.words, proof.questions)
@@ -103,7 +103,7 @@ def _report(proofs: Sequence[Proof], seconds: float) -> None:
 
 
 def certificate_text(proof: Proof) -> str:
-    """Return a certificate as text: the code, its digests, the contract, and the proof or the counterexample."""
+    """Return a certificate as text: code, digests, contract, and the proof, the counterexample, or why neither."""
     certificate, (name, isa, lanes, abi) = proof.certificate, proof.key
     title = proof.title or name
     if certificate is None:
@@ -118,7 +118,7 @@ def certificate_text(proof: Proof) -> str:
     notes = [
         *_digests(certificate.binary),
         ("end", certificate.binary.layout.end if certificate.binary.layout else ""),
-        ("specification", _specification(task)),
+        ("specification", _specification(task) if task.specification else ""),
         ("takes", takes + given),
         ("gives", ", ".join(f"{result.name} in {result.place}" for result in task.results)),
         ("memory", _MEMORY if any(argument.kind in ("boards", "results") for argument in task.arguments) else ""),
@@ -143,7 +143,7 @@ def _specification(task: Task) -> str:
 
 
 def _digests(binary: Binary) -> Iterator[tuple[str, str]]:
-    """Yield the digest of the code as exports record it, and with data also that of the proved image."""
+    """Yield titles and texts: the size of the code, its digest as in exports, and, with data, the digest of both."""
     data = f" and {len(binary.data)} of data" if binary.data else ""
     yield "bytes", f"{len(binary.text)} of code{data}"
     yield "SHA-256", f"{binary.sha256} of the code{', data distances zero' if data else ''}"

@@ -1,4 +1,4 @@
-"""Solver queries of proofs as files in SMT-LIB 2, for other solvers."""
+"""Writer of the solver queries of proofs, as files in SMT-LIB 2 for other solvers."""
 
 import re
 import shlex
@@ -11,22 +11,22 @@ from setwise.analysis.errors import refused_by_system
 from setwise.analysis.proof.smtlib import Question
 from setwise.codegen.export.write import NotWritten, write
 
-_LONGEST = 100  # characters of one part of a file's name
+_LONGEST = 100  # the maximum length, in characters, of the title or of the subject in a file's name
 
 Asked = tuple[Sequence[str], Sequence[Question]]
 """The arguments of `setwise prove` for one proof, and its solver queries."""
 
 
 def check_new(directory: str) -> None:
-    """Raise NotWritten if the directory is not empty, before the proofs start."""
+    """Raise NotWritten if the path exists and is not an empty directory. For use before the proofs start."""
     path = Path(directory)
-    with suppress(OSError):  # `write` reports it
+    with suppress(OSError):  # `write` will report this error
         if path.exists() and not (path.is_dir() and next(path.iterdir(), None) is None):
             raise NotWritten(f"{directory} is not an empty directory: give a new one")
 
 
 def write_questions(directory: str, proofs: Iterable[tuple[str, Asked]]) -> int:
-    """Write a file for each query to a new or empty directory, all or none, and return their number.
+    """Write a file for each query of titled proofs to a new or empty directory: all or none. Return their number.
 
     A file's name consists of the proof's title, the query's number and its subject.
     """
@@ -46,7 +46,7 @@ def write_questions(directory: str, proofs: Iterable[tuple[str, Asked]]) -> int:
 
 
 def _plain(text: str) -> str:
-    """Return the text in the characters of a file name."""
+    """Return the text for a file name: at most 100 ASCII letters, digits, dots, and "-" for all else."""
     return re.sub(r"[^A-Za-z0-9.]+", "-", text)[:_LONGEST].strip("-.") or "function"
 
 

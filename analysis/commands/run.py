@@ -1,4 +1,4 @@
-"""`setwise run`: run a kernel and draw its inputs and results as boards."""
+"""`setwise run`: run a kernel and print its inputs and results as boards in text."""
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Run the kernel, natively or in an interpreter, and draw the boards."""
+    """Run the kernel, natively if this processor can, else in an interpreter, and draw the boards as text."""
     routine = find(arguments.name)
     parameters, contract = given_parameters(routine), routine.contract
     words = words_of(routine, arguments.arguments, arguments.fen, arguments.side)

@@ -1,4 +1,4 @@
-"""`setwise shorten`: a search for shorter code of kernels, or of a function in an ELF file, under the same contract."""
+"""`setwise shorten`: search for shorter code of kernels, or of a function in an ELF file, under the same contract."""
 
 import os
 from argparse import ArgumentParser, Namespace
@@ -51,7 +51,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     """Search for shorter code and print the improvements and attempts. Return 1 if something was found."""
     BitVectors()  # first of all, to fail early if there is no solver
-    import numpy  # noqa: F401 - likewise
+    import numpy  # noqa: F401 - to fail early, too
 
     levels = [level for level in LEVELS if level in (arguments.level or LEVELS)]
     sessions = _sessions(arguments)
@@ -78,7 +78,6 @@ def _sessions(arguments: Namespace) -> list[SearchSession]:
 
 
 def _row(found: SearchSession) -> dict[str, Any]:
-    """Return the JSON row of a session: the attempts of each level, and the improvements."""
     subject = found.subject
     return {
         "name": subject.routine,
@@ -102,7 +101,7 @@ def _row(found: SearchSession) -> dict[str, Any]:
 
 
 def _print(sessions: Sequence[SearchSession]) -> None:
-    """Print the improvements with the proof, and the attempts of each level."""
+    """Print the improvements and the attempts of each level; for a single session also the proof of its new code."""
     single = sessions[0] if len(sessions) == 1 else None
     for found in sessions:
         for finding in found.findings:

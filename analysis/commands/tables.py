@@ -16,17 +16,17 @@ def print_json(rows: Any) -> None:
 
 
 def print_table(rows: Iterable[Sequence[Any]], head: Sequence[str] = ()) -> None:
-    """Print rows as a table that fits the terminal."""
+    """Print rows as a table; if the output is a terminal, the table fits its width."""
     print(table(rows, head, width()))
 
 
 def print_columns(keys: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> None:
-    """Print the given keys of the rows as a table."""
+    """Print the columns with these keys as a table, whose heads are the keys with blanks for underscores."""
     print_table([[row[key] for key in keys] for row in rows], [key.replace("_", " ") for key in keys])
 
 
 def print_reasons(verdicts: Iterable[tuple[str, str]]) -> None:
-    """Print each status with its reason and the number of times that it occurs."""
+    """Print each status with its reason and the number of times that this pair occurs."""
     for (status, reason), number in Counter(verdicts).items():
         print(f"\n{number} {status}: {reason}")
 

@@ -1,4 +1,4 @@
-"""`setwise trace`: a fill cycle by cycle, or a kernel instruction by instruction, as boards."""
+"""`setwise trace`: print a fill cycle by cycle, or a kernel instruction by instruction, as boards in text."""
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
@@ -73,10 +73,7 @@ def run(arguments: Namespace) -> int:
 
 
 def network(routine: Routine, words: Sequence[int]) -> str:
-    """Return the prefix network of a Kogge-Stone fill in one direction as text.
-
-    Raises ValueError for other routines.
-    """
+    """Return the prefix network of a Kogge-Stone fill in one direction as text. Raises ValueError for other fills."""
     if routine.family != "kogge-stone" or routine.contract.direction in board.DIRECTION_SETS:
         raise ValueError(f"{routine.name} has no prefix network: choose a kogge-stone routine with one direction")
     shown = fill(routine, words)
@@ -97,7 +94,10 @@ def _words(routine: Routine, arguments: Sequence[str], fen: str | None, side: st
 
 
 def registers(kernel: Kernel, words: Sequence[int]) -> list[Strip]:
-    """Return a strip for each instruction that a call executes, with the registers that it wrote."""
+    """Return a strip of the call's inputs, and one for each instruction that it executes, except the final ret.
+
+    The strip of an instruction has the registers that it wrote, except rsp.
+    """
     task = task_of(kernel)
     trace = Caller(binary_of(kernel), task).trace(words)
     taken = [argument for argument in task.arguments if argument.kind != "results"]

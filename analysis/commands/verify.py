@@ -1,5 +1,6 @@
 """`setwise verify`: check that the files of an export are still right."""
 
+import os
 from argparse import ArgumentParser, Namespace
 
 from setwise.analysis import api
@@ -29,6 +30,7 @@ def run(arguments: Namespace) -> int:
             arguments.directory,
             time_limit=arguments.time_limit,
             run_descriptions=arguments.run_descriptions,
+            processes=os.cpu_count() or 1,
             show=progress.show,
         )
     rows = [{key: getattr(found, key) for key in ("subject", "what", "status", "reason")} for found in findings]

@@ -1,4 +1,4 @@
-"""Lower bounds in core cycles for executed instructions on a processor, and the resource that limits them.
+"""Lower bounds in core cycles for executed instructions on a processor, and the resource that sets each bound.
 
 The bounds are not forecasts: code never runs faster, but it may run slower. They ignore port contention beyond the
 total load, branch mispredictions and cache misses. Loads are assumed to hit the first-level cache.
@@ -15,7 +15,7 @@ from setwise.analysis.cost.dependence import BEFORE, Arrival, Dataflow, Input, R
 from setwise.analysis.cost.processors.processor import CostRow, Processor, Uops, size_of
 
 _RESULTS = ("rax", "zmm0")
-_SHORT = 500  # instructions: shorter loops are simulated longer, to average patterns that span iterations
+_SHORT = 500  # instructions: up to this length more iterations are simulated, to average patterns across them
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +37,11 @@ class Pressure:
 
 
 def busiest(uops: Iterable[Uops]) -> Pressure:
-    """Return the set of ports with the highest load per port, and that load in cycles.
+    """Return the set of ports with the highest load per port, and that load per port as cycles.
 
     The load of a set consists of the micro-operations that can run on no other port. Only unions of the
-    micro-operations' own port sets can be the maximum, since any other set has the same load on more ports. Ties go to
-    the smaller set.
+    micro-operations' own port sets can be the maximum: any other set has only the load of such a union, on more ports.
+    Ties go to the smaller set.
 
     >>> from setwise.analysis.cost.processors.processor import parse_ports
     >>> busiest([parse_ports("p06"), parse_ports("p06"), parse_ports("p0156"), parse_ports("p6")])
@@ -63,14 +63,14 @@ def busiest(uops: Iterable[Uops]) -> Pressure:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Lower bounds in cycles.
+    """Lower bounds in cycles for a call, or for a loop iteration if `carried`.
 
-    `pressure` is the load of the busiest ports, `issue` the micro-operations divided by the processor's width, and
-    `taken` the fetch cycles behind taken jumps and at cache-line boundaries. `bytes` is the size of the code,
-    `registers` the number of registers that it uses. `latency` is the length of the longest dependence chain from the
-    arguments to the result; for a loop, the delay from one iteration to the next. `depth` counts the instructions on
-    the longest chain. `critical` are the indices of the instructions on the chain of length `latency`. `carried` marks
-    a loop iteration.
+    `pressure` is the load of the busiest ports, `issue` the issue slots divided by the processor's width, and `taken`
+    the fetch cycles after taken jumps and at the starts of fetch lines. `bytes` is the size of the code, `registers`
+    the number of registers that it uses except rsp and rip. `latency` is the length of the longest dependence chain
+    from the arguments to a result; for a loop, the delay from one iteration to the next. `depth` is the largest number
+    of instructions on a chain to a result. `critical` are the indices of the instructions on the chain of length
+    `latency`. `steps` has each instruction's ready time and inputs. A loop has no `depth` and no `critical`.
     """
 
     pressure: Pressure
@@ -86,7 +86,7 @@ class Cost:
 
     @property
     def throughput(self) -> float:
-        """The lower bound in cycles a call if calls are independent."""
+        """The lower bound in cycles a call, or an iteration, without latency, as if all were independent."""
         return max(self.pressure.cycles, self.issue, self.taken)
 
     @property
@@ -107,7 +107,7 @@ class Cost:
         return max(limits, key=lambda name: limits[name])
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the figures for JSON, without the steps."""
+        """Return the figures for JSON, rounded, with the bound and its limit, without critical path and steps."""
         return {
             "latency": _rounded(self.latency),
             "bound": _rounded(self.bound),
@@ -154,8 +154,8 @@ def cost(stream: Sequence[Decoded], processor: Processor) -> Cost:
 def round_cost(stream: Sequence[Decoded], processor: Processor) -> Cost:
     """Return the cost of one iteration of a loop in the steady state.
 
-    `latency` is the average growth of the results' ready times from iteration to iteration. The critical path is left
-    empty. `steps` are those of all simulated iterations.
+    `latency` is the growth of a ready time an iteration, on average over the second half of the simulated ones, and the
+    largest of all registers and flags. `steps` are those of all simulated iterations.
     """
     rows = rows_of(stream, processor)
     dataflow = Dataflow(processor)
@@ -176,7 +176,7 @@ def round_cost(stream: Sequence[Decoded], processor: Processor) -> Cost:
 
 
 def loops(decoded: Sequence[Decoded]) -> tuple[tuple[Decoded, ...], ...]:
-    """Return the bodies of the innermost loops, each from the target of a backward branch to that branch."""
+    """Return the bodies of the innermost loops, each from the target of a jump backward to this jump."""
     bodies = []
     for index, branch in enumerate(decoded):
         if branch.target is None or branch.target > branch.offset or branch.flow == "call":
@@ -193,7 +193,7 @@ def critical_path(steps: Sequence[Readiness], last: int) -> tuple[int, ...]:
     while last != BEFORE:
         path.append(last)
         waits = [wait for wait in steps[last].inputs if _arrival(steps, wait) == steps[last].ready]
-        # Among chains of equal length, prefer the one with more instructions.
+        # Of several inputs that arrive last, take the latest instruction's; an argument's only if there is no other.
         last = max((wait.producer for wait in waits), default=BEFORE)
     return tuple(reversed(path))
 
@@ -215,9 +215,9 @@ def rows_of(stream: Sequence[Decoded], processor: Processor) -> list[CostRow]:
 
 
 def fetches(stream: Sequence[Decoded], processor: Processor) -> list[float]:
-    """Return the fetch delay before each instruction in cycles: behind a taken jump, and at the start of a new line.
+    """Return for each instruction the fetch delay before it in cycles: after a taken jump, or at a new fetch line.
 
-    The code starts at a line boundary. The first instruction follows the last one.
+    The code starts at a line boundary. The first instruction is executed after the last one.
     """
     line = processor.line
     jumped = _taken(stream)
@@ -232,7 +232,7 @@ def fetches(stream: Sequence[Decoded], processor: Processor) -> list[float]:
 
 
 def _taken(stream: Sequence[Decoded]) -> list[bool]:
-    """Return whether each instruction is a taken jump. The first instruction follows the last one."""
+    """Return whether each instruction is a taken jump. The first instruction is executed after the last one."""
     following = [*stream[1:], *stream[:1]]
     return [
         instruction.flow in ("jump", "indirect", "call", "return")
@@ -244,7 +244,7 @@ def _taken(stream: Sequence[Decoded]) -> list[bool]:
 def _throughput(stream: Sequence[Decoded], rows: Sequence[CostRow], processor: Processor) -> Cost:
     """Return the bounds that do not depend on latencies.
 
-    An instruction that fuses with the following branch takes no port and no issue slot of its own.
+    An instruction that fuses with the following branch takes no issue slot, and no port except for its load.
     """
     joins = [*(processor.fuses(instruction, following) for instruction, following in pairwise(stream)), False]
     wide = any(vectors(instruction, 512) for instruction in stream)

@@ -2,7 +2,7 @@
 
 Registers, flags and memory carry values between instructions. Branches are predicted, so no instruction waits for
 them. Values that do not depend on an argument, such as constants, can be computed early and are ready at cycle 0.
-Memory operands alias if they have the same base register, index and displacement, followed through moves and additions
+Memory operands alias if they have the same base, scaled index and displacement, followed through moves and additions
 of constants. Different addresses are assumed not to alias.
 """
 
@@ -21,7 +21,7 @@ Symbol = tuple[str, int]
 Address = tuple[str, str, int, int]
 """The address of a byte in memory: unknowns of base and index, the scale, and an added constant."""
 Wait = tuple["Arrival", str, float]
-"""A value that an instruction waits for, its register, flag or "memory", and the latency to the result."""
+"""A value that an instruction waits for, its register, flag or "memory", and the latency from it to the result."""
 
 
 class Input(NamedTuple):
@@ -33,7 +33,7 @@ class Input(NamedTuple):
 
 
 class Readiness(NamedTuple):
-    """An executed instruction: the cycle at which its result is ready, and the values that it waits for."""
+    """The cycle at which an executed instruction's result is ready, and the values that it waits for."""
 
     ready: float
     inputs: tuple[Input, ...]
@@ -42,8 +42,8 @@ class Readiness(NamedTuple):
 class Arrival(NamedTuple):
     """A value in a register or in memory.
 
-    `ready` is the cycle at which it is ready, `producer` its instruction, and `live` says whether it depends on an
-    argument. `depth` counts the instructions on the longest chain to it.
+    `ready` is the cycle at which it is ready, `producer` the index of its instruction, and `live` says whether it
+    depends on an argument. `depth` is the largest number of instructions on a chain to it.
     """
 
     ready: float = 0
@@ -60,9 +60,9 @@ class TimedInstruction:
     """An instruction with its dependences by name and its latencies.
 
     `waits` are the registers and flags that the operation reads, with latencies. `addresses` are the address registers
-    of a load, with latencies. `behind` is the latency of the operation after the load. `kind` is the size of its
-    memory access. `written` are the registers and flags that it writes, `named` the registers whose symbols change.
-    `origin` is their new symbol, if it is a register plus a constant.
+    of a load, with latencies. `behind` is the latency of the operation after the load. `kind` is the size of the memory
+    access, as from `size_of`. `written` are the registers and flags that the instruction writes, `named` the registers
+    whose symbols change. `origin` is their new symbol, if it is a register plus a constant.
     """
 
     instruction: Decoded
@@ -85,7 +85,7 @@ def _part(instruction: Decoded, row: CostRow, processor: Processor) -> TimedInst
     memory, moves_stack = instruction.memory, _moves_stack(instruction)
     address = set() if memory is None else {part.full for part in (memory.base, memory.index) if part}
     named = {operand.full for operand in instruction.operands if isinstance(operand, Reg)}
-    # A register that is only part of the address delays the access, not the operation.
+    # A register that is used only in the address delays the access, not the operation.
     read = (
         name
         for name in sorted(instruction.reads)
@@ -121,7 +121,7 @@ class Dataflow:
     steps: list[Readiness] = field(default_factory=list)
     values: dict[str, Arrival] = field(default_factory=dict)
     stored: dict[Address, tuple[Arrival, str]] = field(default_factory=dict)
-    """The value of each byte that was stored, with the size of the store."""
+    """The value of each stored byte by the byte's address, with the size of the store, as from `size_of`."""
     symbols: dict[str, Symbol] = field(default_factory=dict)
     results: list[Arrival] = field(default_factory=list)
     """Values stored outside the stack."""

@@ -1,4 +1,4 @@
-"""The part of a routine that is costed, and its listing with the cycle at which each result is ready."""
+"""The part of code that is costed, and its listing with the cycle at which each result is ready."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -34,8 +34,8 @@ class CostedPart:
 def part_of(binary: Binary) -> CostedPart:
     """Select the part to cost: straight-line code, an iteration of a loop, or the longest path of branching code.
 
-    Among several loops it selects the longest of those with the widest registers. Raises ValueError for jumps with
-    unknown targets.
+    Among several loops it selects the longest of those with the widest registers. Raises ValueError if code without
+    loops has a jump to an unknown place.
     """
     decoded = decode(binary.text)
     if bodies := loops(decoded):
@@ -51,10 +51,10 @@ def _width(stream: Sequence[Decoded]) -> int:
 
 
 def longest_path(binary: Binary) -> tuple[Decoded, ...]:
-    """Return the instructions on the longest path through acyclic code.
+    """Return the instructions on the longest path through acyclic code, that with the most instructions.
 
-    Among paths of equal length it takes the one that branches later. Raises ValueError for a backward branch or an
-    indirect jump with unknown targets.
+    If both ways from a branch are equally long, it falls through. Raises ValueError for a jump backward or to an
+    unknown place.
 
     >>> [instruction.mnemonic for instruction in longest_path(Binary(bytes.fromhex("85ff7403480fc8c3")))]
     ['test', 'je', 'bswap', 'ret']
@@ -68,8 +68,8 @@ def longest_path(binary: Binary) -> tuple[Decoded, ...]:
             to = places.get(offset, 0)
             if to <= at:
                 raise ValueError(
-                    f"its longest path is unknown: '{code[at].text()}' at offset {code[at].offset:#x} jumps back, or "
-                    "to an unknown place"
+                    f"the longest path is unknown: '{code[at].text()}' at offset {code[at].offset:#x} jumps back, or "
+                    "to an unknown place: cost a call of a routine by --executed"
                 )
             if lengths[to] >= lengths[at]:
                 lengths[at], following[at] = 1 + lengths[to], to
@@ -95,9 +95,9 @@ def _next(binary: Binary, code: Sequence[Decoded], at: int) -> Iterator[int]:
 
 
 def _targets(binary: Binary, code: Sequence[Decoded], table: int) -> Iterator[int]:
-    """Yield the targets in a table of 32-bit distances from its start, as setwise and C compilers emit it.
+    """Yield the targets in a jump table at offset `table`: 32-bit distances from its start, as C compilers also emit.
 
-    The table ends at an entry that leads to no instruction, or at other data.
+    The table ends before an entry that leads to no instruction, or at data that another instruction refers to.
     """
     starts = {instruction.offset for instruction in code}
     others = {memory.target for instruction in code if (memory := instruction.memory) is not None} - {table}
@@ -109,7 +109,7 @@ def _targets(binary: Binary, code: Sequence[Decoded], table: int) -> Iterator[in
 
 
 def marked(stream: Sequence[Decoded], costs: Sequence[tuple[Processor, Cost]]) -> str:
-    """Return the listing with the cycle at which each result is ready, and * on the critical path."""
+    """Return the listing with the cycle in which each result is ready on each processor, and * on the critical path."""
     lines = [line for line in disassembly(stream) if not line.startswith(".")]
     widths = [max(len(on.name), 5) for on, _ in costs]
     head = "  ".join(on.name.rjust(width) for (on, _), width in zip(costs, widths, strict=True))

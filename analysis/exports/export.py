@@ -1,22 +1,24 @@
 """The export of kernels as files for other programs, with proofs and metadata.json."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from itertools import product
+
+from msgspec.structs import replace
 
 from setwise.analysis.bench.choice import request as chosen_kernel
 from setwise.analysis.bench.here import processor_named
-from setwise.analysis.code.binary import binary_of
 from setwise.analysis.errors import CannotRunHere, refused_by_system
 from setwise.analysis.exports import metadata as record
 from setwise.analysis.exports.export_request import ExportRequest, files_of, kernels_of, lanes_for
 from setwise.analysis.parallel import Show, silent, unrefused
-from setwise.analysis.proof.prover import TIME_LIMIT, Prover
-from setwise.analysis.spec.contracts import task_of
+from setwise.analysis.proof.prover import TIME_LIMIT
+from setwise.analysis.proofs import prove_each
 from setwise.analysis.text import counted
 from setwise.codegen.export.formats import ALIASES, FORMATS, Format
-from setwise.codegen.export.write import write
+from setwise.codegen.export.write import checked, write
 from setwise.codegen.ir.routine import Routine
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.own.user_files import is_own
@@ -29,24 +31,30 @@ _OWN_NAME = re.compile(r"[A-Za-z0-9_./+@~-]+:[A-Za-z0-9_.]+")
 class Exported:
     """The summary of an export that was written.
 
-    `left_out` lists the requested pairs of routine and instruction set that have no kernel, `inexpressible` the
-    instruction sets, of all, that the format cannot express. `proved` is None if no solver is installed.
+    `files` are names, `kernels` is a number. `left_out` lists the requested pairs of routine and instruction set that
+    have no kernel, `inexpressible` the instruction sets, of all, that the format cannot express. `unproved` holds the
+    pairs whose kernels are not proved, each with the reason; `omitted` says whether they were left out. `proved` is
+    False if no solver is installed.
     """
 
     directory: str
     files: tuple[str, ...]
     kernels: int
-    proved: bool | None
+    proved: bool
     left_out: tuple[tuple[str, str], ...]
-    inexpressible: tuple[str, ...] = ()
+    unproved: Mapping[tuple[str, str], str]
+    omitted: bool
+    inexpressible: tuple[str, ...]
 
     @property
     def summary(self) -> str:
         """One line on the files that were written."""
-        wanting = ", because bitwuzla is not installed (pip install bitwuzla)" if self.proved is None else ""
-        proved = "proved" if self.proved else f"not proved{wanting}"
+        written = 0 if self.omitted else len(self.unproved)
+        proved = "proved" if not written else f"{self.kernels - written or 'none'} of them proved"
+        proved += f", and {len(self.unproved)} not proved and left out" if self.omitted and self.unproved else ""
+        wanting = "not proved, because bitwuzla is not installed (pip install bitwuzla)"
         made = f"{counted(len(self.files), 'file')} and {record.NAME} in {self.directory}"
-        return f"{made}: {counted(self.kernels, 'kernel')}, {proved}"
+        return f"{made}: {counted(self.kernels, 'kernel')}, {proved if self.proved else wanting}"
 
 
 def export(
@@ -67,15 +75,19 @@ def export(
     force: bool = False,
     unproved: bool = False,
     time_limit: float = TIME_LIMIT,
+    processes: int = 1,
     show: Show = silent,
 ) -> Exported:
-    """Write kernels as listings, objects or source into a new or empty directory, and prove them before.
+    """Prove kernels and write them as listings, objects or source into a new or empty directory.
 
-    `force` replaces an earlier export. Without bitwuzla, or with `unproved`, nothing is proved. If one file cannot be
-    written, none is. Raises ValueError for options that contradict each other, and CannotRunHere if a kernel is not
-    proved.
+    `for_` is the objective that chooses variants, or `variant` names them. `force` replaces an earlier export. Kernels
+    that are not proved are left out, or named in the files with `unproved`. Without bitwuzla nothing is proved. If one
+    file cannot be written, none is. Raises ValueError for bad options and directories, and CannotRunHere if no kernel
+    is proved or the system refuses a file.
     """
-    prover, format = None if unproved else _prover(), ALIASES.get(format, format)
+    with refused_by_system():
+        checked(directory, force, record.accounted)
+    format = ALIASES.get(format, format)
     given, isas = _format(format, endbr64, dispatch), list(dict.fromkeys(isas))
     inexpressible: tuple[str, ...] = ()
     if isas == [*TARGETS]:
@@ -85,7 +97,8 @@ def export(
     for routine in routines:
         if is_own(routine.name) and not _OWN_NAME.fullmatch(routine.name):
             raise ValueError(
-                f"{routine.name!r} is not a valid name for all output languages: use letters, digits and ._-/"
+                f"{routine.name!r} cannot be named in exports: give the file a path of letters, digits and ._+@~/-, "
+                "and define the function outside of others"
             )
 
     def varied(pair: tuple[Routine, str]) -> tuple[str, str, str]:
@@ -101,7 +114,7 @@ def export(
         names=tuple(dict.fromkeys(routine.name for routine in routines)),
         isas=tuple(isas),
         abi=abi or given.abi,
-        proved=prover is not None,
+        proved=find_spec("bitwuzla") is not None,
         lanes=lanes,
         endbr64=endbr64,
         dispatch=dispatch,
@@ -111,18 +124,26 @@ def export(
         cpu=processor_named(cpu).name if cpu and for_ != "size" else "",
         variants=tuple(each for each in variants if each[-1]),
     )
-    kernels = kernels_of(request, routines)
-    if prover:
-        _prove(prover, kernels, time_limit, show)
-    files = files_of(request, kernels)
+    kernels = kernels_of(request, routines, show)
+    there = {(kernel.name, kernel.target.name) for kernel in kernels}
+    absent = tuple(pair for pair in product(request.names, request.isas) if pair not in there)
+    files = files_of(request, kernels)  # before the proofs, which take longer: it may raise ValueError
+    failed = _unproved(kernels, time_limit, processes, show) if request.proved else {}
+    if failed:
+        if len(failed) == len(there) and not unproved:
+            (name, isa), why = next(iter(failed.items()))
+            more = f", and {len(failed) - 1} more are not proved" if len(failed) > 1 else ""
+            raise CannotRunHere(
+                f"{name} for {isa} is {why}{more}; nothing was written (--unproved writes it all the same)"
+            )
+        request = replace(request, unproved=tuple(failed), with_unproved=unproved)
+        kernels = tuple(each for each in kernels if unproved or (each.name, each.target.name) not in failed)
+        files = files_of(request, kernels)
     content = record.metadata(request, kernels, files)
     with refused_by_system():
         write(directory, {**files, record.NAME: content}, force, record.accounted)
-    there = {(kernel.name, kernel.target.name) for kernel in kernels}
-    absent = tuple(pair for pair in product(request.names, request.isas) if pair not in there)
-    proved = None if prover is None and not unproved else prover is not None
     absent = () if request.isas == given.isas else absent
-    return Exported(directory, tuple(files), len(kernels), proved, absent, inexpressible)
+    return Exported(directory, tuple(files), len(kernels), request.proved, absent, failed, not unproved, inexpressible)
 
 
 def _format(name: str, endbr64: bool, dispatch: bool) -> Format:
@@ -137,24 +158,11 @@ def _format(name: str, endbr64: bool, dispatch: bool) -> Format:
     return FORMATS[name]
 
 
-def _prover() -> Prover | None:
-    """Return a prover, or None if bitwuzla is not installed."""
-    try:
-        return Prover()
-    except ModuleNotFoundError as error:
-        if error.name != "bitwuzla":
-            raise
-        return None
-
-
-def _prove(prover: Prover, kernels: Sequence[Kernel], time_limit: float, show: Show) -> None:
-    """Prove the kernels. Raises CannotRunHere if one is not proved."""
-    unproved = []
-    for kernel in kernels:
-        show(f"{kernel.name} {kernel.target.name}")
-        certificate = prover.prove(binary_of(kernel), task_of(kernel), time_limit)
-        if certificate.status != "proved":
-            unproved.append(f"{kernel.name} for {kernel.target.name} is {certificate.status}: {certificate.reason}")
-    if unproved:
-        more = f", and {len(unproved) - 1} more are not proved" if len(unproved) > 1 else ""
-        raise CannotRunHere(f"{unproved[0]}{more}; nothing was written (--unproved exports it all the same)")
+def _unproved(kernels: Sequence[Kernel], time_limit: float, processes: int, show: Show) -> dict[tuple[str, str], str]:
+    """Prove the kernels. Return the routines and instruction sets of those that are not proved, with the reasons."""
+    proofs = zip(kernels, prove_each(kernels, time_limit, processes, show), strict=True)
+    return {
+        (kernel.name, kernel.target.name): f"{certificate.status}: {certificate.reason}"
+        for kernel, certificate in proofs
+        if certificate.status != "proved"
+    }

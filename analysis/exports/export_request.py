@@ -11,7 +11,7 @@ from msgspec import Meta, Struct
 from setwise.analysis.bench.choice import OBJECTIVES
 from setwise.analysis.cost.processors import PROCESSORS
 from setwise.analysis.exports.facts import facts_of
-from setwise.analysis.parallel import unrefused
+from setwise.analysis.parallel import Show, silent, unrefused
 from setwise.codegen.catalogue import find
 from setwise.codegen.export.formats import FORMATS
 from setwise.codegen.export.names import checked_name, symbol, uses_pext
@@ -29,9 +29,12 @@ _SHOWN = 3
 
 
 class ExportRequest(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """The request that an export is made from: full names, each list without repetitions.
+    """The request that an export is made from, with full names. Raises ValueError for unknown or repeated ones.
 
     Every field has a closed type, because metadata.json is not trusted and files repeat the request.
+
+    `unproved` lists the kernels that are not proved: routine, instruction set. The export has them only if
+    `with_unproved`.
     """
 
     format: Text
@@ -48,6 +51,8 @@ class ExportRequest(Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     cpu: Text = ""
     variants: Annotated[tuple[tuple[RoutineName, Text, Text], ...], Meta(max_length=8192)] = ()
     """The kernels with a variant other than the default: routine, instruction set, the variant's name."""
+    unproved: Annotated[tuple[tuple[RoutineName, Text], ...], Meta(max_length=8192)] = ()
+    with_unproved: bool = False
 
     def __post_init__(self) -> None:
         for name in filter(None, (self.name, self.prefix)):
@@ -64,16 +69,16 @@ class ExportRequest(Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
         varied = [each[:2] for each in self.variants]
         for each in (self.names, self.isas, varied):
             if len(set(each)) < len(each):
-                raise ValueError("names, instruction sets and variants of a request must not repeat")
-        if not set(varied) <= {*product(self.names, self.isas)}:
-            raise ValueError("variants name a kernel that the request does not name")
+                raise ValueError("names, instruction sets and variants of a request must not repeat: give each once")
+        if not {*varied, *self.unproved} <= {*product(self.names, self.isas)}:
+            raise ValueError("a variant or an unproved kernel is not among the names and instruction sets: request it")
 
     @property
     def command(self) -> str:
         """The command that makes this request, without the directory; of many routines only the first are named."""
         more = len(self.names) - _SHOWN
         words = ["setwise export", *self.names[:_SHOWN], *([f"... ({more} more)"] if more > 0 else [])]
-        words += ["--isa", "all" if self.isas == tuple(TARGETS) else ",".join(self.isas)]
+        words += ["--isa", "all" if self.isas == FORMATS[self.format].isas else ",".join(self.isas)]
         words += ["--lanes", str(self.lanes)] if self.lanes else []
         words += ["--for", self.objective] if self.objective != "size" else []
         words += ["--cpu", self.cpu] if self.cpu else []
@@ -88,19 +93,22 @@ class ExportRequest(Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
 
 
 def lanes_for(lanes: int | None, isas: Sequence[str], isa: str) -> int | None:
-    """Return the requested lanes, or None if there are several instruction sets and this one has a single width."""
+    """Return the requested lanes, or None if there are several instruction sets and `isa` has a single width."""
     return lanes if len(isas) == 1 or len(TARGETS[isa].widths) > 1 else None
 
 
-def kernels_of(request: ExportRequest, routines: Sequence[Routine] | None = None) -> tuple[Kernel, ...]:
-    """Return the kernels of a request, of its own routines or of these, in the request's order.
+def kernels_of(
+    request: ExportRequest, routines: Sequence[Routine] | None = None, show: Show = silent
+) -> tuple[Kernel, ...]:
+    """Return the kernels of a request: for each routine in turn, one for each instruction set.
 
-    A pair without a kernel is left out. Raises Refused if all are. In source that chooses among kernels, a variant with
-    pext is followed by the default variant, for processors on which pext is slow.
+    `routines` are those of the request, found by name if None. Refused pairs are left out. Raises Refused if all are,
+    and ValueError if none is proved as requested. In source that chooses among kernels, a variant with pext is followed
+    by the default variant, for processors on which pext is slow.
     """
 
-    def kernel(pair: tuple[Routine, str]) -> tuple[Kernel, ...]:
-        routine, isa = pair
+    def kernel(routine: Routine, isa: str) -> tuple[Kernel, ...]:
+        show(f"{routine.name} {isa}")
         shape = routine, isa, request.abi, lanes_for(request.lanes, request.isas, isa)
         made = variant_named(variants.get((routine.name, isa), ""), *shape)
         usual = FORMATS[request.format].fallback and uses_pext(made)
@@ -108,14 +116,18 @@ def kernels_of(request: ExportRequest, routines: Sequence[Routine] | None = None
 
     variants = {(name, isa): variant for name, isa, variant in request.variants}
 
+    omitted = () if request.with_unproved else request.unproved
     pairs = product(routines or [*map(find, request.names)], request.isas)
-    made = chain.from_iterable(unrefused(kernel, pairs))
+    wanted = [(routine, isa) for routine, isa in pairs if (routine.name, isa) not in omitted]
+    if not wanted:
+        raise ValueError("the request leaves out every kernel, because none is proved")
+    made = chain.from_iterable(unrefused(lambda pair: kernel(*pair), wanted))
     kernels = map(with_endbr64, made) if request.endbr64 else made
     return tuple(replace(kernel, prefix=request.prefix or "setwise") for kernel in kernels)
 
 
 def files_of(request: ExportRequest, kernels: Sequence[Kernel]) -> dict[str, bytes]:
-    """Return the files of a request by their names. Raises ValueError if two routines have the same symbol."""
+    """Return the files of a request by name. Raises ValueError if one export of its format cannot hold the kernels."""
     by_symbol: dict[str, str] = {}
     for kernel in kernels:
         other = by_symbol.setdefault(symbol(kernel).lower(), kernel.name)
@@ -129,5 +141,6 @@ def files_of(request: ExportRequest, kernels: Sequence[Kernel]) -> dict[str, byt
         dispatch=request.dispatch,
         name=request.name,
         proved=request.proved,
+        unproved=request.unproved,
     )
     return FORMATS[request.format].files(order)

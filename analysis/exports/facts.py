@@ -32,10 +32,10 @@ def facts_of(kernel: Kernel) -> Facts:
 
 
 def changed(decoded: Sequence[Decoded], convention: Convention) -> tuple[str, ...]:
-    """Return the registers that the code clobbers and the convention does not preserve, with "flags".
+    """Return as text the registers that the code changes for its caller, and "flags" if it changes those.
 
     A vector register has the widest name of the code's instruction set, because VEX and EVEX instructions also write
-    the upper lanes.
+    the upper lanes. Of a vector register that the convention preserves, only the upper lanes may be listed.
     """
     written = frozenset().union(*(instruction.writes for instruction in decoded))
     saved = {register.name for register in convention.saved} | {"rsp"}
@@ -60,7 +60,7 @@ def _letter(needed: Iterable[str]) -> str:
 
 
 def _ranges(numbers: Sequence[int], name: str) -> Iterator[str]:
-    """Yield consecutive registers as a range, such as xmm6-xmm9."""
+    """Yield runs of consecutive register numbers as text, such as xmm6-xmm9 or xmm11 for `name` xmm."""
     for _, run in groupby(enumerate(numbers), lambda pair: pair[1] - pair[0]):
         members = [number for _, number in run]
         yield f"{name}{members[0]}" + (f"-{name}{members[-1]}" if len(members) > 1 else "")

@@ -1,7 +1,7 @@
 """The file metadata.json of an export: the request, a description of each kernel, and digests of all files.
 
-docs/formats.md lists its fields. Only the request and the digests of sources are read back; `verify` derives everything
-else again.
+docs/formats.md lists its fields. `verify` reads back only the version, the request and the digests of sources, and
+derives everything else again.
 """
 
 import hashlib
@@ -17,11 +17,10 @@ from setwise.analysis.exports.export_request import ExportRequest
 from setwise.analysis.exports.facts import facts_of
 from setwise.codegen.assemble import assemble
 from setwise.codegen.export.names import symbol
-from setwise.codegen.export.prototypes import prototype, registers
+from setwise.codegen.export.prototypes import conventions, prototype, registers
 from setwise.codegen.files import read_checked
 from setwise.codegen.ir.routine import Parameter
 from setwise.codegen.kernel import Kernel
-from setwise.codegen.machine.convention import SYSV, WIN64
 from setwise.codegen.numbering import LITTLE_ENDIAN
 from setwise.codegen.own.user_files import is_own, parted, source_digest
 from setwise.codegen.version import version
@@ -38,7 +37,7 @@ SourceName = Annotated[str, Meta(pattern=r"\A[A-Za-z0-9_./+@~-]+\Z", max_length=
 
 
 class MetadataError(ValueError):
-    """A directory without readable metadata of an export; the message is one line."""
+    """A directory without valid metadata of an export; the message is one line."""
 
 
 class OtherVersion(MetadataError):
@@ -46,7 +45,7 @@ class OtherVersion(MetadataError):
 
 
 class Recorded(Struct, frozen=True):
-    """The part of metadata.json that is read back; the rest is derived from it and compared."""
+    """The part of metadata.json from which `verify` derives the rest for comparison."""
 
     request: ExportRequest
     sources: Annotated[dict[SourceName, Digest], Meta(max_length=1024)] = {}
@@ -76,14 +75,13 @@ def metadata(request: ExportRequest, kernels: Sequence[Kernel], files: Mapping[s
 
 
 def sources_of(request: ExportRequest) -> dict[str, str]:
-    """Return the SHA-256 of each file or module that describes a user's routines, as it was loaded."""
+    """Return the SHA-256 of each file or module of a user's routines, by its name: of a file as it was when loaded."""
     modules = dict.fromkeys(parted(name)[0] for name in request.names if is_own(name))
     return {module: source_digest(module, loaded=True) for module in modules if module != "__main__"}
 
 
 def _kernel(kernel: Kernel) -> dict[str, Any]:
     code, contract, facts = assemble(kernel.code), kernel.routine.contract, facts_of(kernel)
-    conventions = dict.fromkeys((kernel.convention, SYSV, WIN64))
     numbering = {} if contract.numbering == LITTLE_ENDIAN else {"squares": str(contract.numbering)}
     return {
         "name": kernel.name,
@@ -94,7 +92,7 @@ def _kernel(kernel: Kernel) -> dict[str, Any]:
         "lanes": kernel.layout.lanes,
         "abi": kernel.convention.name,
         "prototype": prototype(kernel) if kernel.convention.name != "wiki" else None,
-        "registers": {convention.name: dict(registers(kernel, convention)) for convention in conventions},
+        "registers": {convention.name: dict(registers(kernel, convention)) for convention in conventions(kernel)},
         "features": facts.features,
         "counts": dict(facts.counts),
         "changed": facts.changed,
@@ -126,7 +124,7 @@ def _digest(content: bytes) -> str:
 
 
 def read(directory: str | Path) -> Recorded:
-    """Return the recorded request of an export.
+    """Return the recorded request of the export in a directory.
 
     Raises MetadataError if it is missing or invalid, and OtherVersion if another version of setwise wrote it.
     """
@@ -144,7 +142,7 @@ def read(directory: str | Path) -> Recorded:
 
 
 def accounted(directory: Path) -> set[str]:
-    """Return the names of an export's files, of any version. Raises MetadataError if there is no metadata."""
+    """Return the names of an export's files, metadata.json included. Raises MetadataError without valid metadata."""
     path = directory / NAME
     return {*_decoded(path, _content(path), _Head).files, NAME}
 

@@ -1,28 +1,29 @@
 """The verification of an export: its files are reproduced and compared, and its code is proved."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
-from setwise.analysis.code.binary import binary_of
 from setwise.analysis.errors import CannotRunHere
 from setwise.analysis.exports.export_request import files_of, kernels_of
 from setwise.analysis.exports.metadata import NAME, OtherVersion, Recorded, metadata, read
 from setwise.analysis.parallel import Show, silent
-from setwise.analysis.proof.prover import TIME_LIMIT, Prover
-from setwise.analysis.spec.contracts import task_of
+from setwise.analysis.proof.certificate import Certificate
+from setwise.analysis.proof.prover import TIME_LIMIT
+from setwise.analysis.proofs import prove_each
 from setwise.codegen.export.names import symbol
 from setwise.codegen.files import read_regular
 from setwise.codegen.own.user_files import is_own, parted, source_digest
 
 VerifyStatus = Literal["fine", "failed", "not run"]
-_SHOWN, _LONGEST = 20, 300  # findings of one kind, and characters of one
+_SHOWN, _LONGEST = 20, 300  # findings on files that the export does not have; characters of a reason
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One check of a file or a kernel, and its outcome; `what` names the check."""
+    """One check of a file or a kernel, and its outcome; `what` names the check, `subject` the file or the symbol."""
 
     subject: str
     what: str
@@ -31,22 +32,28 @@ class Finding:
 
 
 def verify(
-    directory: str | Path, *, time_limit: float = TIME_LIMIT, run_descriptions: bool = False, show: Show = silent
+    directory: str | Path,
+    *,
+    time_limit: float = TIME_LIMIT,
+    run_descriptions: bool = False,
+    processes: int = 1,
+    show: Show = silent,
 ) -> list[Finding]:
     """Reproduce every file of an export from its request alone, compare byte by byte, and prove its kernels again.
 
     A description in a user's Python file is run only with `run_descriptions`, and only if its digest is the exported
-    one. Raises CannotRunHere for an export that another version of setwise wrote.
+    one; otherwise nothing is reproduced. Raises MetadataError, and CannotRunHere for another version's export.
     """
     try:
         recorded = read(directory)
     except OtherVersion as error:
         raise CannotRunHere(str(error)) from None
-    return list(_findings(Path(directory), recorded, time_limit, run_descriptions, show))
+    proofs = partial(prove_each, time_limit=time_limit, processes=processes, show=show)
+    return list(_findings(Path(directory), recorded, run_descriptions, show, proofs))
 
 
 def _findings(
-    directory: Path, recorded: Recorded, time_limit: float, run_descriptions: bool, show: Show
+    directory: Path, recorded: Recorded, run_descriptions: bool, show: Show, prove: Callable[..., Iterator[Certificate]]
 ) -> Iterator[Finding]:
     sources = [*_sources(recorded)]
     yield from sources
@@ -57,7 +64,7 @@ def _findings(
         yield Finding("all files", "made again", "not run", why[:_LONGEST])
         return
     try:
-        kernels = kernels_of(request)
+        kernels = kernels_of(request, show=show)
         files = files_of(request, kernels)
         again = metadata(request, kernels, files)
     except (ValueError, LookupError) as error:
@@ -66,18 +73,16 @@ def _findings(
     for name, content in {**files, NAME: again}.items():
         yield _compared(directory / name, content)
     yield from _others(directory, {*files, NAME})
-    prover = Prover()
-    for kernel in kernels:
-        show(symbol(kernel))
-        proof = prover.prove(binary_of(kernel), task_of(kernel), time_limit)
+    for kernel, proof in zip(kernels, prove(kernels), strict=True):
         if proof.status == "proved":
-            yield Finding(symbol(kernel), "proof", "fine", "" if request.proved else "recorded as not proved")
+            is_recorded = request.proved and (kernel.name, kernel.target.name) not in request.unproved
+            yield Finding(symbol(kernel), "proof", "fine", "" if is_recorded else "recorded as not proved")
         else:
             yield _finding(symbol(kernel), "proof", f"{proof.status}: {proof.reason}")
 
 
 def _compared(path: Path, wanted: bytes) -> Finding:
-    """Compare a file's content with the expected one; no more bytes are read than the size requires."""
+    """Compare a file's content with the `wanted` one. At most one byte more than its size is read."""
     try:
         content = read_regular(path, len(wanted), links=False)
     except OSError as error:
@@ -90,7 +95,7 @@ def _compared(path: Path, wanted: bytes) -> Finding:
 
 
 def _sources(recorded: Recorded) -> Iterator[Finding]:
-    """Compare the digests of users' files with the exported ones; no user code is run."""
+    """Yield for each file of a user's routines a finding on its digest, compared with the exported one. Run no code."""
     for name in dict.fromkeys(parted(name)[0] for name in recorded.request.names if is_own(name)):
         try:
             now, then = source_digest(name), recorded.sources.get(name)
@@ -104,7 +109,7 @@ def _sources(recorded: Recorded) -> Iterator[Finding]:
 
 
 def _others(directory: Path, known: set[str]) -> Iterator[Finding]:
-    """Yield the files in the directory that the export does not have."""
+    """Yield failed findings for the files in the directory that are not in `known`, for many of them only a number."""
     try:
         others = sorted(path.name for path in directory.iterdir() if path.name not in known)
     except OSError as error:

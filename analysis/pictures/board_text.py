@@ -13,13 +13,13 @@ _TITLES = ("expected", "got")
 
 
 def boards(titled: Sequence[tuple[str, int]], numbering: Numbering = LITTLE_ENDIAN, coordinates: bool = False) -> str:
-    """Return boards as text, at most four in a row, each with its title above and its hexadecimal value below."""
+    """Return boards as text, at most four in a row, each with its title above and its hexadecimal word below."""
     panels = tuple(Panel(title, numbering.placed(word), foot=board.hexadecimal(word)) for title, word in titled)
     return as_text([Strip("", row) for row in Strip("", panels).rows], coordinates)
 
 
 def turned(strips: Iterable[Strip], numbering: Numbering) -> list[Strip]:
-    """Convert the boards of strips from that numbering to a1 = bit 0, in which they are drawn."""
+    """Convert the boards of strips from `numbering` to a1 = bit 0, in which they are drawn."""
     return [replace(strip, panels=tuple(_turned(panel, numbering) for panel in strip.panels)) for strip in strips]
 
 
@@ -28,16 +28,16 @@ def _turned(panel: Panel, numbering: Numbering) -> Panel:
 
 
 def squares_lines(numbering: Numbering) -> list[str]:
-    """Return a line on the numbering, or none if it is the usual one."""
+    """Return one line on the numbering, or no line if it is the usual one."""
     return [] if numbering == LITTLE_ENDIAN else [f"squares: {numbering}"]
 
 
 def input_lines(
     inputs: Iterable[tuple[str, str, int]], numbering: Numbering
 ) -> tuple[list[str], list[tuple[str, int]]]:
-    """Return a line on each input that is not a board, and the inputs that are drawn as boards.
+    """Return a line on each input that is not a board, and the names and words of those that are.
 
-    An input is a name, a kind and a word.
+    An input is a name, a kind as `shown_kind` returns it, and a word.
     """
     lines, drawn = [], []
     for name, kind, word in inputs:
@@ -53,7 +53,7 @@ def input_lines(
 
 
 def expected_and_got(names: Sequence[str], expected: Sequence[int], got: Sequence[int]) -> list[tuple[str, int]]:
-    """Return results by name, each expected and actual; missing values are left out.
+    """Return the titles and words of results, each expected and actual; missing values are left out.
 
     >>> expected_and_got(["orthogonal", "diagonal"], [1, 2], [1])
     [('orthogonal, expected', 1), ('orthogonal, got', 1), ('diagonal, expected', 2)]

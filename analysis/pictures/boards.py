@@ -11,7 +11,7 @@ BOARD = 8 * CELL
 GAP = 18
 (_LIGHT, _DARK), _RUN, _OLD, _PIECE = svg.SQUARES, svg.RUN, svg.FLOODED, svg.OTHERS
 _LEFT = 14
-"""The space for the ranks' numbers, left of the first board."""
+"""The space in pixels for the ranks' numbers, left of the first board."""
 _EXPLAINED = (
     "A jump of n squares is right onto the last of n empty squares",
     "in a row: a run of n. Runs of 2 are empty & step(empty), and",
@@ -20,7 +20,7 @@ _EXPLAINED = (
 
 
 def slow_motion(dumb7: TracedFill, doubling: TracedFill) -> str:
-    """Draw the same fill by single steps and by doubled steps, cycle by cycle, narrow enough for a phone."""
+    """Return a picture (SVG) of the same fill by single and by doubled steps, each cycle on a board of its own."""
     marks: list[str] = []
     y = 0
     for title, shown, notes in (
@@ -79,14 +79,14 @@ def _cycle(shown: TracedFill, cycle: Cycle) -> list[str]:
 
 
 def _squares(shown: TracedFill, run: int) -> list[str]:
-    """Draw the board, the pieces other than sliders, and the squares of a run."""
+    """Return the SVG marks of a board without sliders; other pieces' squares and those of `run` are tinted."""
     taken = 0 if shown.empty is None else ~(shown.empty | shown.sliders)
     pieces = dict.fromkeys(_ones(taken), _PIECE)
     return _board(pieces | dict.fromkeys(_ones(run), _RUN))
 
 
 def _board(tinted: Mapping[int, str]) -> list[str]:
-    """Draw an empty board with some squares tinted."""
+    """Return the SVG marks of an empty board; `tinted` has colours of some squares."""
     marks = []
     for square in range(64):
         x, y = square % 8 * CELL, (7 - square // 8) * CELL

@@ -22,12 +22,12 @@ from setwise.analysis.text import counted
 
 _HIGH, _LAYER, _APART, _BETWEEN, _SIZE = 22, 44, 16, 56, 11.5
 _SWEEPS = 60
-_ORDERED = 12  # sweeps that may change the order
+_ORDERED = 12  # the number of first sweeps, which alone may change the order
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A box: its text, the nodes that it depends on, and the cycle in which its value is ready (None for arguments)."""
+    """A box: its text, the numbers of nodes that it needs, and the cycle in which an instruction's value is ready."""
 
     text: str
     kind: Literal["value", "operation", "move"]
@@ -37,7 +37,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class DependencePicture:
-    """Nodes in topological order; `path` is the critical path through them."""
+    """Nodes in topological order, below two lines of text. `path` is the critical path, by the numbers of nodes."""
 
     heading: str
     below: str
@@ -46,7 +46,7 @@ class DependencePicture:
 
 
 def graph(heading: str, binary: Binary, task: Task, on: Processor) -> DependencePicture:
-    """Return the dependence graph of a kernel without branches: its arguments, its instructions and its one result."""
+    """Return the dependence graph of a kernel with one result and no branches: arguments, instructions and result."""
     decoded = decode(binary.text)[:-1]
     bounds = cost(decoded, on)
     read = {arrival.name for step in bounds.steps for arrival in step.inputs if arrival.producer == BEFORE}
@@ -68,7 +68,7 @@ def graph(heading: str, binary: Binary, task: Task, on: Processor) -> Dependence
 
 
 def dependences(graphs: Sequence[DependencePicture], on: Processor) -> str:
-    """Draw graphs for one processor side by side, each with its heading and a line below it."""
+    """Return a picture (SVG) of graphs for one processor, side by side, each below its two lines of text."""
     x, height = 0.0, 0.0
     marks: list[str] = []
     for shown in graphs:
@@ -107,7 +107,7 @@ def _drawn(shown: DependencePicture) -> Drawing:
 
 
 def _layered(nodes: Sequence[Node]) -> tuple[list[list[int]], list[tuple[int, ...]]]:
-    """Return the nodes of each layer, and each edge as a chain: its ends, and a bend in each layer between them."""
+    """Return the nodes and bends of each layer, and edges as chains: their ends, and bends in all layers between."""
     depth: list[int] = []
     for node in nodes:
         depth.append(max((depth[source] + 1 for source in node.waits_for), default=0))
@@ -131,7 +131,7 @@ def _layered(nodes: Sequence[Node]) -> tuple[list[list[int]], list[tuple[int, ..
 def _placed(
     layers: Sequence[list[int]], chains: Sequence[Sequence[int]], widths: Mapping[int, float], path: set[int]
 ) -> dict[int, float]:
-    """Return the x coordinate of the middle of each node, and sort each layer from left to right."""
+    """Return the x coordinate of the middle of each node or bend, and sort each layer from left to right in place."""
     joined = defaultdict(list)
     for chain in chains:
         for upper, lower in pairwise(chain):
@@ -151,13 +151,13 @@ def _placed(
 
 
 def _spread(layer: Sequence[tuple[int, float, float, float]]) -> dict[int, float]:
-    """Place nodes in this order without overlap, as near as possible to their preferred places.
+    """Return the places of nodes' middles, by number: in this order, without overlap, near the preferred places.
 
-    The distance is the sum of squares, minimized by pooling adjacent nodes. A node is given by its number, width,
-    weight and preferred place.
+    The weighted sum of squared distances is minimized by pooling adjacent nodes. A node is given by its number, width,
+    weight, and the preferred place of its middle.
     """
     pools: list[tuple[float, float, list[tuple[int, float]]]] = []
-    shift = 0.0  # of a node from the first, if all are packed
+    shift = 0.0  # of a node's middle from the left edge of the first node, if all are packed
     for at, width, weight, wanted in layer:
         shift += width / 2
         pool = weight * (wanted - shift), weight, [(at, shift)]
@@ -170,7 +170,7 @@ def _spread(layer: Sequence[tuple[int, float, float, float]]) -> dict[int, float
 
 
 def _edge(points: Sequence[tuple[float, float]], critical: bool) -> str:
-    """Draw an arrow from the bottom of the first box through the bends to the top of the last."""
+    """Return an arrow (SVG) from the first box's bottom through the bends to the last box's top; points are tops."""
     (x, y), *bends, (to_x, to_y) = points
     through = [end for bend_x, bend_y in bends for end in ((bend_x, bend_y), (bend_x, bend_y + _HIGH))]
     tip = [(to_x, to_y), (to_x - 3, to_y - 6), (to_x, to_y), (to_x + 3, to_y - 6)]

@@ -7,7 +7,7 @@ from itertools import zip_longest
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """A board with its title above and an optional foot below; `stopped` squares are drawn as 0."""
+    """A board with its title above and an optional foot below. A `stopped` square that is not set is drawn as 0."""
 
     title: str
     board: int

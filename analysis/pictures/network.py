@@ -1,4 +1,4 @@
-"""The prefix network of Kogge-Stone along one ray: as text, and as a picture beside the chain of dumb7."""
+"""The prefix network of Kogge-Stone along one ray: as text, and as a picture (SVG) beside the chain of dumb7."""
 
 from collections.abc import Iterator, Sequence
 
@@ -11,7 +11,9 @@ _NETWORKS = (("dumb7: a chain, 7 cycles deep", (1,) * 7), ("Kogge-Stone: 3 cycle
 
 
 def network_text(shift: int, steps: Sequence[int]) -> str:
-    r"""Return the network as the literature draws it, with a line of C for each step; a negative shift goes right.
+    r"""Return the network as the literature draws it, with lines of C for each step.
+
+    `shift` is one square's distance in bits, negative for >>. `steps` are the cycles' distances in squares.
 
     >>> for line in network_text(8, (1,)).splitlines()[5:8]:
     ...     print(line)
@@ -39,7 +41,7 @@ def _wires(marks: str) -> str:
 
 
 def _falling(step: int, row: int) -> str:
-    """Return a row of wires that fall to the right, three columns a square; a vertical wire next to one is dotted."""
+    """Return row `row` of wires that fall by `step` squares of 3 columns; they dot vertical wires that they cross."""
     cells = list(_wires("|" * SQUARES).ljust(3 * SQUARES))
     for square in range(SQUARES - step):
         at = 3 * square + row
@@ -51,7 +53,7 @@ def _falling(step: int, row: int) -> str:
 
 
 def prefix_network(slider: int = 0, blocker: int = 6) -> str:
-    """Draw a ray of eight squares with one slider and one blocker, flooded by single steps and by doubled steps."""
+    """Return a picture (SVG): single and doubled steps flood a ray with a slider and a blocker (squares 0 to 7)."""
     marks: list[str] = []
     x, height = 0.0, 0.0
     for title, steps in _NETWORKS:
@@ -83,7 +85,7 @@ def prefix_network(slider: int = 0, blocker: int = 6) -> str:
 
 
 def _network(flood: int, pieces: int, steps: Sequence[int]) -> list[str]:
-    """Draw a row of squares for the start and for each cycle, and the steps between the rows."""
+    """Return the SVG marks of the ray at the start and after each cycle, a row each, and of the steps between rows."""
     wires, arrows, squares = [], [], []
     for row, (now, run, step) in enumerate(_cycles(flood, ~(flood | pieces), steps)):
         y = row * _ROW
@@ -108,7 +110,7 @@ def _network(flood: int, pieces: int, steps: Sequence[int]) -> list[str]:
 
 
 def _cycles(flood: int, run: int, steps: Sequence[int]) -> Iterator[tuple[int, int, int]]:
-    """Yield the flood before each cycle, the squares that end a run of its step, and the step; then the final flood.
+    """Yield the flood before each cycle, the squares that end a run as long as its step, the step; then the last flood.
 
     >>> [flood for flood, _, _ in _cycles(0b00001, 0b11110, (1, 2))]
     [1, 3, 15]

@@ -10,14 +10,15 @@ from setwise.codegen.board import ALL, DIR8, DIRECTION_SETS, DIRECTIONS, Directi
 from setwise.codegen.ir.routine import Routine
 
 SLIDERS, EMPTY = 0x0108_0000_2000_0000, 0xBE53_BDFB_D77B_98B6
-"""The position of the literature's slow motion (Dumb7Fill, Some south fill cycles): black rooks and queen."""
+"""Black's rooks and queen, and the empty squares, of the literature's example (Dumb7Fill, Some south fill cycles)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cycle:
     """One cycle of a fill: `source` moves by `steps` to the squares `arrives`, of which the fill keeps `kept`.
 
-    `propagator` has the squares that Kogge-Stone may enter (None: all squares). `before` is the flood before the cycle.
+    `propagator` has the squares that Kogge-Stone may enter (None: all squares, and for dumb7). `before` is the flood
+    before the cycle.
     """
 
     number: int
@@ -35,7 +36,7 @@ class Cycle:
 
     @property
     def changed(self) -> bool:
-        """True if the cycle adds a square."""
+        """Whether the cycle adds a square."""
         return self.flood != self.before
 
 
@@ -65,7 +66,7 @@ class TracedFill:
 
 
 def fills(routine: Routine, words: Sequence[int]) -> tuple[TracedFill, ...]:
-    """Return the cycles of dumb7 or Kogge-Stone, for each direction of the routine.
+    """Return the fill of a dumb7 or Kogge-Stone routine with these arguments, cycle by cycle, for each direction.
 
     The floods are the values that its x86-64 kernel computes. Raises ValueError for routines without cycles.
 
@@ -98,7 +99,7 @@ def fills(routine: Routine, words: Sequence[int]) -> tuple[TracedFill, ...]:
 
 
 def fill(routine: Routine, words: Sequence[int]) -> TracedFill:
-    """Return the cycles of a fill in one direction. Raises ValueError for a routine with several directions."""
+    """Return the fill of a routine with one direction, as `fills` does. Raises ValueError for one with several."""
     named = routine.contract.direction
     if named in DIRECTION_SETS:
         raise ValueError(f"{named} has {len(DIRECTION_SETS[named])} directions: give a routine with one")
@@ -107,7 +108,7 @@ def fill(routine: Routine, words: Sequence[int]) -> TracedFill:
 
 
 def _single(name: str, direction: Direction, gen: int, path: int) -> Iterator[Cycle]:
-    """Yield dumb7's cycles: seven, six for attacks, or until the generator is empty."""
+    """Yield dumb7's cycles on the squares of `path`: seven, six for attacks, or until the generator is empty."""
     flood, number, last = gen, 1, 6 if ".attacks." in name else 7
     while gen if "until-dry" in name else number <= last:
         arrives = _step(direction, gen)
@@ -118,7 +119,7 @@ def _single(name: str, direction: Direction, gen: int, path: int) -> Iterator[Cy
 
 
 def _doubled(name: str, direction: Direction, gen: int, run: int) -> Iterator[Cycle]:
-    """Yield Kogge-Stone's cycles: steps of 1, 2 and 4, each onto the ends of runs of as many squares."""
+    """Yield Kogge-Stone's cycles: steps of 1, 2 and 4, each onto the ends of runs of as many squares of `run`."""
     unstopped = ".empty-" in name and not direction.file_step
     for number, steps in enumerate((1, 2, 4), 1):
         arrives = _step(direction, gen, steps)
@@ -135,7 +136,7 @@ def _step(direction: Direction, squares: int, steps: int = 1) -> int:
 
 
 def strips(*shown: TracedFill) -> list[Strip]:
-    """Return a fill as strips, one for each cycle, as the literature draws it; several directions side by side."""
+    """Return a fill as strips: its start, each cycle, and the attacks if any. Several directions are side by side."""
     first = shown[0]
     given = [Panel("flood = gen = sliders" if first.family == "dumb7" else "gen = sliders", first.sliders)]
     if first.empty is not None:
@@ -158,7 +159,7 @@ def strips(*shown: TracedFill) -> list[Strip]:
 
 
 def conclusion(*shown: TracedFill) -> str:
-    """Return a sentence on the cycles that change nothing.
+    """Return a sentence that says which of the last cycles change nothing.
 
     >>> from setwise.codegen.catalogue import find
     >>> conclusion(fill(find("dumb7.occluded.east"), (1, 0b1110)))
@@ -180,13 +181,12 @@ def _last(shown: Sequence[TracedFill]) -> int:
 
 
 def _dry(shown: Sequence[TracedFill]) -> int | None:
-    """Return the first cycle after the last change in any direction, or None if the last cycle changes something."""
+    """Return the number of the first cycle after the last change in any direction, or None if there is none."""
     each = [one.dry for one in shown]
     return None if None in each else max(number for number in each if number is not None)
 
 
 def _panels(shown: TracedFill, cycle: Cycle) -> list[Panel]:
-    """Return the boards of a cycle of a fill in one direction."""
     blocked = cycle.arrives & ~cycle.kept
     if shown.family == "dumb7":
         return [
@@ -203,7 +203,7 @@ def _panels(shown: TracedFill, cycle: Cycle) -> list[Panel]:
 
 
 def _two(shown: TracedFill, cycle: Cycle) -> list[Panel]:
-    """Return the two boards of a cycle of one of several directions: the moving squares and the flood or propagator."""
+    """Return two boards of a cycle, for several directions: gen and flood, or pro and gen if it has a propagator."""
     blocked = cycle.arrives & ~cycle.kept
     if cycle.propagator is None:
         both = Panel("gen", cycle.kept, blocked), Panel("flood", cycle.flood)

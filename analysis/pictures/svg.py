@@ -13,9 +13,9 @@ INK, MUTED, FAINT, PAPER = "#1f2328", "#59636e", "#8c959f", "#ffffff"
 # Distinguishable with any colour vision, with a contrast of at least 3 to 1 to paper.
 BLUE, OCHRE = "#2b6ca8", "#a86f00"
 EDGE, RUN, OTHERS, FLOODED = "#d0d7de", "#f2d9a0", "#b9c0c8", "#9dc3e6"
-"""Edges of cards and boards, runs of empty squares, pieces in the way, squares that are flooded."""
+"""The colours of edges of cards and boards, runs of empty squares, pieces in the way, squares that are flooded."""
 SQUARES = "#f6f7f9", "#e9ecf0"
-"""Light and dark squares."""
+"""The colours of light and dark squares."""
 DARK = {
     INK: "#e6edf3",
     MUTED: "#a3adb8",
@@ -30,7 +30,7 @@ DARK = {
     SQUARES[0]: "#1c222a",
     SQUARES[1]: "#161b22",
 }
-"""The replacement of each colour on a dark page."""
+"""The colour on a dark page, by the colour on a light one."""
 
 SANS = "-apple-system,'Segoe UI','Liberation Sans',Arial,Helvetica,sans-serif"
 MONO = "ui-monospace,'SF Mono','DejaVu Sans Mono','Liberation Mono',Menlo,Consolas,monospace"
@@ -52,7 +52,7 @@ class Drawing:
 
 
 def picture(title: str, below: str, drawing: Drawing, description: str) -> str:
-    """Return the whole SVG file: a card with a title, a line below it, and the drawing, which begins at (0, 0).
+    """Return the whole SVG file: a card with a title, a line `below` it, and the drawing, whose corner is (0, 0).
 
     `description` describes the picture in a sentence, for screen readers.
     """
@@ -99,7 +99,7 @@ def number(value: float) -> str:
 
 
 def width_of(content: str, size: float, mono: bool = False) -> float:
-    """Estimate the width of a line of text, rather too wide than too narrow, because readers' fonts differ."""
+    """Estimate the width of a line of text in pixels, rather too wide than too narrow, since readers' fonts differ."""
     if mono:
         return 0.61 * size * len(content)
     narrow = sum(letter in "iljtfr.,:;'|()[] -" for letter in content)
@@ -117,7 +117,7 @@ def text(
     bold: bool = False,
     mono: bool = False,
 ) -> str:
-    """Draw a line of text on the base line y."""
+    """Return the mark of a line of text on the base line y; `anchor` says which part of the line is at x."""
     given = [f'x="{number(x)}" y="{number(y)}" font-size="{number(size)}"']
     if mono:
         given.append('class="m"')
@@ -141,32 +141,32 @@ def rectangle(
     edge: str | None = None,
     dashed: bool = False,
 ) -> str:
-    """Draw a filled rectangle, with an edge if it has a colour."""
+    """Return the mark of a filled rectangle; `edge` is the colour of its edge, which None omits."""
     shape = f'<rect x="{number(x)}" y="{number(y)}" width="{number(width)}" height="{number(height)}" fill="{fill}"'
     round_corners = f' rx="{number(radius)}"' if radius else ""
     return f"{shape}{round_corners}{_edge(edge, 1, dashed)}/>"
 
 
 def circle(x: float, y: float, radius: float, fill: str, edge: str | None = None) -> str:
-    """Draw a filled circle, with an edge if it has a colour."""
+    """Return the mark of a filled circle around (x, y); `edge` is the colour of its edge, which None omits."""
     return f'<circle cx="{number(x)}" cy="{number(y)}" r="{number(radius)}" fill="{fill}"{_edge(edge, 1)}/>'
 
 
 def line(points: Sequence[tuple[float, float]], colour: str = INK, thick: float = 1, dashed: bool = False) -> str:
-    """Draw a line through points."""
+    """Return the mark of a line through points, `thick` pixels wide."""
     places = " ".join(f"{number(x)},{number(y)}" for x, y in points)
     return f'<polyline points="{places}" fill="none"{_edge(colour, thick, dashed)}/>'
 
 
 def moved(x: float, y: float, marks: Iterable[str]) -> str:
-    """Translate marks to the right and down."""
+    """Return the marks, moved x pixels to the right and y down, as one mark."""
     return "\n".join((f'<g transform="translate({number(x)} {number(y)})">', *marks, "</g>"))
 
 
 def explained(drawing: Drawing, *entries: tuple[str, str], left: float = 0) -> Drawing:
     """Return the drawing with a legend below: titles in a row, each behind its mark.
 
-    A mark consists of SVG elements inside the rectangle from (0, -10) to (14, 2).
+    A mark consists of SVG elements inside the rectangle from (0, -10) to (14, 2). The legend begins at x = `left`.
     """
     legend: list[str] = []
     x = 0.0

@@ -14,9 +14,10 @@ ProofStatus = Literal["proved", "refuted", "not proved"]
 class Counterexample:
     """Inputs within the contract on which the routine breaks it.
 
-    `inputs` holds the words of each argument, one a lane; `lane` is the wrong one. `expected` and `got` are the
-    results of that lane. `got` is empty if the routine produces no result; then only `complaint` describes the
-    failure. `registers` is the register state at entry, for a run that reproduces it, without rsp and addresses.
+    `inputs` holds the name and the words of each argument, one word a lane, or a board of an array; `lane` is the wrong
+    one. `expected` and `got` are the results of that lane. `got` is empty if the routine produces no result; then only
+    `complaint` describes the failure. `registers` maps mask registers, vector lanes (zmm3.2), and general registers
+    other than rsp to their values at entry; a register of an argument holds the word of `inputs` instead.
     """
 
     complaint: str
@@ -26,15 +27,15 @@ class Counterexample:
     got: tuple[int, ...]
     registers: Mapping[str, int] = field(default_factory=dict, compare=False)
     anywhere: bool = True
-    """Whether it fails with these registers for every placement and content of code, stack and buffers."""
+    """If `runs`: whether the routine fails with these registers at all addresses and for all contents of memory."""
     alias: int | None = None
-    """For arrays: the number of the input that the result overwrites."""
+    """The index of the first input array that is also the result array; None if there is none."""
     runs: bool = True
-    """Whether the routine can be run on it: it returns and accesses only its own memory."""
+    """Whether the routine can be run on it: the routine returns and accesses only its own memory."""
 
     @property
     def words(self) -> tuple[tuple[str, int], ...]:
-        """The inputs of the wrong lane; empty for arrays without a board."""
+        """The name and the word of each input in the wrong lane; empty for arrays without a board."""
         return tuple((name, lanes[min(self.lane, len(lanes) - 1)]) for name, lanes in self.inputs if lanes)
 
 
@@ -42,7 +43,7 @@ class Counterexample:
 class Confirmation:
     """The outcome of replaying a counterexample; `got` are the replayed results, if any.
 
-    disagrees: the replay gives the expected results, so the proof, or something that it relies on, is wrong.
+    The status is "disagrees" if a replay that must fail gives the expected results: the proof or its basis is wrong.
     """
 
     status: Literal["confirmed", "not confirmed", "disagrees"]
@@ -54,11 +55,11 @@ class Confirmation:
 class Certificate:
     """The outcome of a proof, with statistics.
 
-    A counterexample has a `confirmation`, a replay of these bytes. `cases` counts the parts of the proof, such as one
-    for each square; `paths` counts the paths through the code in all of them. `rounds` is the largest number of
-    iterations of a loop with an unknown condition. `induction` describes the invariant of a loop that was proved
-    without unrolling. `solver` is the solver's name and version, `questions` the number of its queries, `seconds` the
-    CPU time.
+    `reason` says why the code is refuted or not proved. A counterexample has a `confirmation`, a replay of these bytes.
+    `cases` counts the parts of the proof, such as one for each square; `paths` counts the paths through the code in all
+    of them. `rounds` is the largest number of times that a path takes one backward branch on an unknown condition.
+    `induction` describes the invariant of a loop that is not unrolled, if any. `solver` is the solver's name and
+    version, `questions` the number of queries to it, `seconds` the CPU time; both are 0 in a repeated certificate.
     """
 
     status: ProofStatus
@@ -84,7 +85,7 @@ class Certificate:
             return ()
 
     def written(self, kept: bool) -> tuple[str, ...]:
-        """Return the full names of the registers that the code writes: callee-saved ones if `kept`, else the rest."""
+        """Return the full names of written registers, sorted: rsp and callee-saved ones if `kept`, else the others."""
         written = frozenset[str]().union(*(instruction.writes for instruction in self.instructions))
         saved = {"rsp", *self.task.saved, *self.task.saved_vectors}
         return tuple(sorted(written & saved if kept else written - saved))

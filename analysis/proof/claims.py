@@ -18,10 +18,10 @@ RESULTS = Base("results", 8)
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One part of a proof of a task: the arguments' words, lane by lane.
+    """One part of a proof of a task: `words` holds the words of each argument, one a lane.
 
-    For arrays, `count` is their number of boards: an integer, and then the words are the boards; or a term, and then
-    there are no words. The inputs whose numbers are in `alias` share one array with the result, and no other input
+    For arrays, `count` is the number of boards in each: an integer, and then `words` holds the boards; or a term, and
+    then `words` is empty. The inputs whose indices are in `alias` share one array with the result, and no other input
     does. If `apart` is False, any input may share it.
     """
 
@@ -33,7 +33,7 @@ class Case:
 
     @property
     def lanes(self) -> int:
-        """The number of boards in each argument."""
+        """The largest number of words that an argument has; 0 without words."""
         return max((len(lanes) for lanes in self.words), default=0)
 
     @property
@@ -44,7 +44,7 @@ class Case:
         return [Base(names[self.alias[0]] if at in together else name, 8) for at, name in enumerate(names)]
 
     def lane(self, lane: int) -> list[Bits]:
-        """Return the arguments' words for one lane. A word that exists once serves all lanes."""
+        """Return one lane's word of each argument that has words. An argument with one word has it in all lanes."""
         return [lanes[min(lane, len(lanes) - 1)] for lanes in self.words if lanes]
 
 
@@ -60,14 +60,14 @@ class EntryUnknowns:
         self.back = domain.variable("return address", 64)
 
     def words(self) -> Iterator[tuple[str, Bits]]:
-        """Yield the name and value of each 64-bit register and of each vector lane (zmm3.2)."""
+        """Yield the name and value of each mask register, vector lane (zmm3.2), and general register other than rsp."""
         yield from self.registers.items()
         for name, lanes in self.vectors.items():
             yield from ((f"{name}.{place}", value) for place, value in enumerate(lanes))
 
 
 def entry_state(entry: EntryUnknowns, image: MemoryImage, case: Case) -> MachineState:
-    """Return the registers, stack and buffers at entry."""
+    """Return the machine state at entry: arguments and return address in their places, and arrays or results' block."""
     domain, task, bases = entry.domain, case.task, case.bases
     cells = {STACK: Cells("the stack", ENTRY - task.red_zone, ENTRY + task.stack)}
     arrays = None
@@ -105,11 +105,11 @@ def entry_state(entry: EntryUnknowns, image: MemoryImage, case: Case) -> Machine
 
 
 def places(domain: Addresses, image: MemoryImage, case: Case, bases: Collection[Base]) -> Iterator[Bits]:
-    """Yield the assumptions about the addresses of these bases.
+    """Yield the assumptions about the addresses of these bases as one-bit conditions.
 
     No block is at address 0 or wraps around. Distances that a linker stored in 32 bits fit. Code with data, the stack,
-    the result block or array, and the inputs are disjoint, except that inputs may overlap each other, and the result
-    array may coincide with one of them.
+    the result block or array, and the inputs are disjoint. But inputs may overlap each other, and unless `case.apart`
+    the result array may be one of them.
     """
 
     def at(base: Base, distance: Bits) -> Bits:
@@ -145,7 +145,7 @@ def places(domain: Addresses, image: MemoryImage, case: Case, bases: Collection[
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A claim at the end of a path: the one-bit term `differs` must be 0. `lane` is the lane of a result, else None."""
+    """A claim on return. It fails if the bit `differs` is 1, as `complaint` says. `lane` is a result's or None."""
 
     complaint: str
     differs: Bits
@@ -153,7 +153,7 @@ class Claim:
 
 
 def results(case: Case, state: MachineState, lane: int) -> list[Bits]:
-    """Return the results of one lane."""
+    """Return the word of each result for one lane, from the state on return."""
 
     def at(place: Place) -> Bits:
         if place.file == "general":
@@ -170,7 +170,7 @@ def results(case: Case, state: MachineState, lane: int) -> list[Bits]:
 def claims(
     entry: EntryUnknowns, case: Case, state: MachineState, expected: Sequence[Sequence[Bits] | None]
 ) -> Iterator[Claim]:
-    """Yield the claims about the state on return; `expected` holds the results of each lane, None if already proved."""
+    """Yield the claims about the state on return; `expected` holds each lane's results, None for a proved lane."""
     domain, task, arrays = entry.domain, case.task, cast(Space, state.memory).arrays
     if arrays is not None:
         yield Claim("not all boards are processed", domain.ne(arrays.frontier, arrays.count, 64))

@@ -1,8 +1,9 @@
-"""Replay of counterexamples by an interpreter, without running any of the code.
+"""Replay of counterexamples by an interpreter, which runs none of the code on the processor.
 
 The interpreter shares its table of semantics with the prover, but neither the solver nor the memory model: all
 addresses are numbers, and each access is checked against the memory that the caller provides. Bytes below the red zone
-are overwritten whenever the stack pointer moves, as a signal handler may do. Undefined flags are random.
+are overwritten whenever the stack pointer moves, as a signal handler may do. Undefined values are the usual ones of
+processors in the first replay at each stack address, and random in later ones.
 """
 
 import random
@@ -20,15 +21,15 @@ from setwise.analysis.semantics.state import GENERAL, MASKS, VECTORS, ContractVi
 from setwise.analysis.spec.task import Argument, Place
 
 _OFFSETS = (8, 24, 40, 56)  # offsets of rsp at entry from a multiple of 64
-_DRAWS = 8  # draws of undefined flags, the first as processors usually leave them
-_LOST = 0xA5
+_DRAWS = 8  # replays for each offset, with different undefined values
+_LOST = 0xA5  # the content of bytes below the red zone
 _WORD = (1 << 64) - 1
 
 
 def confirm_by_stepping(certificate: Certificate) -> Confirmation:
-    """Replay a certificate's counterexample, with every register as in the model.
+    """Replay a certificate's counterexample from its registers, for several stack addresses and undefined values.
 
-    The model does not determine the stack's address and undefined flags, so several of each are tried.
+    Return the first confirmation with the status "confirmed"; if there is none, that of the first replay.
     """
     if certificate.counterexample is None:
         return Confirmation("not confirmed", "not confirmed: there is no counterexample")
@@ -47,14 +48,14 @@ def confirm_by_stepping(certificate: Certificate) -> Confirmation:
 
 
 class _Drawn(Integers):
-    """A domain of integers in which undefined values are random. Number 0 chooses the usual behaviour of processors."""
+    """A domain of integers with random undefined values, from the seed `number`; 0 gives the usual values instead."""
 
     def __init__(self, number: int) -> None:
         self._chance = random.Random(number) if number else None
         self.drawn = False
 
     def undefined(self, usual: Bits, width: int) -> Bits:
-        """Return a value for an undefined result."""
+        """Return a random value for an undefined result, or `usual` if the seed is 0."""
         self.drawn = True
         return usual if self._chance is None else self._chance.getrandbits(width)
 
@@ -81,13 +82,13 @@ def _step(certificate: Certificate, found: Counterexample, rsp: int, domain: _Dr
 
 
 def _confirmed(found: Counterexample, what: str, got: tuple[int, ...] = ()) -> Confirmation:
-    """Return a confirmation that adds the replay's complaint if it differs from the prover's."""
+    """Return a confirmation. It quotes the replay's complaint `what`, unless the prover's differs in an offset only."""
     same = what.partition(" offset ")[0] == found.complaint.partition(" offset ")[0]
     return Confirmation("confirmed", "confirmed by stepping" + ("" if same else f": {what}"), got)
 
 
 class _Memory(MemoryRanges):
-    """The memory of a replay, in which bytes below the red zone are lost."""
+    """The memory of a replay, in which bytes below the red zone are overwritten and inaccessible."""
 
     def __init__(self, regions: list[MemoryRange], stack: MemoryRange, rsp: int, red_zone: int) -> None:
         super().__init__(regions)
@@ -96,7 +97,11 @@ class _Memory(MemoryRanges):
         self.move_stack(rsp)
 
     def move_stack(self, rsp: int) -> None:
-        """Bar the stack below the new red zone. Raises StepError if the stack pointer leaves the routine's part."""
+        """Overwrite and bar the stack below the new red zone.
+
+        Raises StepError if the stack pointer leaves the stack or enters the caller's frame, and SemanticsError if the
+        routine takes too much stack.
+        """
         limit = rsp - self._red_zone
         if not 0 <= limit - self._stack.start <= len(self._stack.content):
             raise StepError("moves rsp outside the stack, where it must be after every instruction")
@@ -110,7 +115,7 @@ class _Memory(MemoryRanges):
 
 
 class _Replay(Interpreter):
-    """The interpreter's state for a counterexample; it may access only the contract's memory."""
+    """An interpreter of the call in a counterexample; the code may access only the contract's memory."""
 
     def __init__(self, certificate: Certificate, found: Counterexample, rsp: int, domain: Integers) -> None:
         task = self._task = certificate.task
@@ -118,10 +123,10 @@ class _Replay(Interpreter):
         self._code, layout = CodeMap(certificate.binary), certificate.binary.layout
         self.shift = 0 if layout is None else layout.shift
         self._count = len(found.inputs[0][1]) if task.elements else 1  # of boards in each array
-        inputs = zip(task.arrays, found.inputs, strict=False)  # the array of the result is none
+        inputs = zip(task.arrays, found.inputs, strict=False)  # the last array is the result's
         self._arrays = {name: _bytes(words) for name, (_, words) in inputs}
         self._result = task.arrays[-1 if found.alias is None else found.alias] if task.elements else RESULTS
-        # Results are prefilled with words that differ from the expected ones.
+        # Results in memory or on the stack are prefilled with words that differ from the expected ones.
         unset = [(result.place, word ^ _WORD) for result, word in zip(task.results, found.expected, strict=False)]
         super().__init__(
             certificate.binary,
@@ -143,13 +148,16 @@ class _Replay(Interpreter):
         self._before = dict(self.state.registers), dict(self.state.vectors)
 
     def instruction(self, offset: int) -> Decoded:
-        """Return the instruction at an offset, which may be inside another instruction."""
+        """Return the instruction at an offset, even inside another one. Raises SemanticsError if there is none."""
         if not 0 <= offset < len(self.binary.text):
             raise StepError(f"goes to {self.code + offset:#x}, outside its code")
         return self._code.at(offset)
 
     def returns(self) -> bool:
-        """Step until the final ret. Return False after MOST_STEPS, and raise StepError if a state repeats."""
+        """Run, and return whether the final ret comes within MOST_STEPS instructions.
+
+        Raises StepError if a state repeats or if rsp is wrong after the ret.
+        """
         before = self._whole()
         for number in range(1, MOST_STEPS + 1):
             self.step()
@@ -170,11 +178,11 @@ class _Replay(Interpreter):
         return self.offset, dict(self.state.registers), dict(self.state.vectors), flags, contents
 
     def results(self) -> tuple[int, ...]:
-        """Return the results of the counterexample's lane; none for arrays without a board."""
+        """Return the replayed results of the counterexample's lane; none for arrays without a board."""
         return tuple(self._read(result.place) for result in self._task.results) if self._count else ()
 
     def broken(self) -> Iterator[str]:
-        """Yield complaints about registers and inputs that are not preserved."""
+        """Yield complaints about changed callee-saved registers, and changed input arrays other than the result's."""
         registers, vectors = self._before
         for name in self._task.saved:
             if self.state.registers[name] != registers[name]:
@@ -187,7 +195,7 @@ class _Replay(Interpreter):
                 yield f"{name} is changed"
 
     def _block(self, unset: Sequence[tuple[Place, int]]) -> dict[str, bytes]:
-        """Return the buffer of the results, unless the result has the place of an input."""
+        """Return the results' buffer by its name; `unset` holds each result's place and the word that prefills it."""
         if self._task.elements:
             return {self._result: _bytes([word for _, word in unset] * self._count)}
         content = bytearray(max(place.offset + 8 * place.lanes for place, _ in unset))

@@ -14,15 +14,15 @@ _FEW_PIECES = 3
 
 
 def readable_model(solver: Solver, task: Task, words: Sequence[Bits], conditions: Sequence[Bits]) -> Model | None:
-    """Return a model of the conditions that is easy to read, or None if there is none.
+    """Return a model of the conditions that is easy to read, or None if they cannot hold.
 
-    It has as few pieces as possible, on the lowest squares. So it does not depend on the solver.
+    `words` are the arguments. As far as the conditions allow, boards in the model have few pieces, on low squares.
     """
     return solver.pleasing(conditions, _wishes(solver.domain, task, words), about="a claim fails, readably")
 
 
 def _wishes(domain: Addresses, task: Task, words: Sequence[Bits]) -> Iterator[Bits]:
-    """Yield the properties of a readable counterexample in order of priority."""
+    """Yield properties of a readable counterexample as one-bit conditions, in order of priority."""
     unknown = [(argument, word) for argument, word in zip(task.words, words, strict=False) if not isinstance(word, int)]
     sliders: Bits = 0
     boards: list[Bits] = []
@@ -43,9 +43,8 @@ def _wishes(domain: Addresses, task: Task, words: Sequence[Bits]) -> Iterator[Bi
     for argument, word in unknown:
         if argument.kind == "empty":
             yield domain.eq(domain.and_(word, sliders, 64), 0, 64)
-            yield domain.eq(
-                domain.and_(domain.not_(word, 64), sliders, 64), 0, 64
-            )  # or all sliders are on empty squares
+            # If some slider must be on an empty square, all of them should be.
+            yield domain.eq(domain.and_(domain.not_(word, 64), sliders, 64), 0, 64)
             boards.append(domain.and_(word, sliders, 64))
     for word in boards:
         for square in reversed(range(64)):
@@ -61,9 +60,9 @@ def counterexample(
     what: str,
     state: MachineState | None,
 ) -> Counterexample:
-    """Return the counterexample that a model describes; `state` is the final state, or None if there is none.
+    """Return the counterexample of a model, with the complaint `what`; `state` is None if the routine does not return.
 
-    The expected results are recomputed over integers. Raises AssertionError if they differ.
+    The expected results are recomputed over integers. Raises AssertionError if the model gives others for `expected`.
     """
     inputs = tuple(
         (argument.name, tuple(model(word, 64) for word in lanes))

@@ -8,12 +8,12 @@ from setwise.analysis.code.section_layout import Piece, Ranges, SectionLayout
 from setwise.analysis.proof.pointers import Base, Pointer
 from setwise.analysis.semantics.domains import Bits
 
-_ALIGNMENT = 64  # of kernels, which have no layout of their own
+_ALIGNMENT = 64  # in bytes, of the code of a binary without a layout, such as a kernel
 
 
 @dataclass(frozen=True, slots=True)
 class Area:
-    """The bytes from `low` to below `high`, relative to their base, which are at `start` in the image."""
+    """The bytes from `low` to below `high`, relative to a base. The first byte is at `start` in the image."""
 
     low: int
     high: int
@@ -30,7 +30,7 @@ class MemoryImage:
         self._pieces, self._unknown = layout.pieces, Ranges(layout.unknown)
         self.code, self.origin = self._base(self._pieces[0]), self._pieces[0].origin
         self.areas: dict[Base, list[Area]] = {}
-        """The areas of each base, none of which contains another."""
+        """The areas of each base, without those that a later one contains."""
         for piece in self._pieces:
             area = Area(piece.origin, piece.origin + piece.end - piece.start, piece.start)
             others = self.areas.get(self._base(piece), [])
@@ -39,7 +39,7 @@ class MemoryImage:
         self.targets: Mapping[int, Bits] = {
             at: Pointer(self._base(self._pieces[number]), offset % (1 << 64)) for at, number, offset in layout.targets
         }
-        """The addresses of rip-relative operands by instruction offset, for those outside the code's base."""
+        """The addresses of rip-relative operands by instruction offset, if not at a known distance from the code."""
         self._entries = dict(layout.entries)
 
     def _base(self, piece: Piece) -> Base:
@@ -50,9 +50,9 @@ class MemoryImage:
         return Pointer(self.code, (offset + self.origin) % (1 << 64))
 
     def area(self, base: Base, low: int, high: int) -> Area | None:
-        """Return the area that contains `low`, else the one that overlaps the range, else the first.
+        """Return the area of a base that contains `low`, else the one that overlaps the range, else the base's first.
 
-        Returns None if several areas qualify.
+        Returns None if several areas contain `low`, or if none does and several overlap the range.
         """
         areas = self.areas[base]
         found = [area for area in areas if area.low < high and low < area.high]
@@ -60,7 +60,7 @@ class MemoryImage:
         return (around or found or areas)[0] if len(around or found) < 2 else None
 
     def is_known(self, area: Area, low: int, high: int) -> bool:
-        """Return whether no linker or loader sets a byte of this range within the area."""
+        """Return whether no linker or loader sets a byte of the area from `low` to below `high`."""
         start, end = (min(max(at, area.low), area.high) - area.low + area.start for at in (low, high))
         return not self._unknown.overlaps(start, end)
 
@@ -69,21 +69,18 @@ class MemoryImage:
         return self._unknown.overlaps(start, end)
 
     def read(self, area: Area, low: int, size: int) -> int | None:
-        """Return the bytes at `low`, which are within the area, as an integer; None if a linker or loader sets one."""
+        """Return the bytes of an area at `low` as a little-endian integer; None if a linker or loader sets one."""
         start = low - area.low + area.start
         known = self.is_known(area, low, low + size)
         return int.from_bytes(self.content[start : start + size], "little") if known else None
 
     def distance(self, base: Base, area: Area, low: int) -> tuple[Pointer, Pointer] | None:
-        """Return the two ends of the distance that a 32-bit table entry at `low` holds, or None without an entry."""
+        """Return the address of the jump table entry at `low` and that of its target, or None if there is no entry."""
         entry = self._entries.get(low - area.low + area.start)
         return None if entry is None else (Pointer(base, low % (1 << 64)), self.place(entry))
 
     def distances(self, base: Base) -> list[tuple[Pointer, Pointer]]:
-        """Return the shortest and the longest table entry of a base, as pairs of ends.
-
-        Linkers ensure that they fit 32 bits.
-        """
+        """Return `distance` of a base's jump table entries with the least and the greatest signed distance, if any."""
         found = [
             (self._entries[at] - at, self.distance(base, area, at - area.start + area.low))
             for area in self.areas[base]

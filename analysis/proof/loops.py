@@ -1,6 +1,6 @@
 """Induction over loop iterations: an invariant at the loop's head replaces unrolling.
 
-A loop on an unknown condition is unrolled while another iteration is possible. If there is no bound, as for arrays of
+A loop on an unknown condition is unrolled while another iteration is possible. If that has no bound, as for arrays of
 n boards, it is proved with an invariant. `guess` proposes one, which need not be right. The proof shows that the
 invariant holds on entry, that an iteration preserves it, and that it bounds the number of iterations. Additional
 guesses are dropped if they fail on entry or are not preserved (Houdini: Flanagan and Leino 2001). Every part of the
@@ -19,7 +19,8 @@ from setwise.analysis.semantics.domains import Bits
 from setwise.analysis.semantics.state import SemanticsError, Unsupported
 
 MOST_BOARDS = 1 << 60  # more do not fit into the address space
-_TRIES = 16
+_REMEDY = "let each iteration write the same number of boards, and count up to n or down to 0, or run setwise check"
+_TRIES = 16  # attempts to make an invariant inductive, without `limits` and then with them
 _FORGOTTEN = ("registers", "vectors", "flags")  # these, and bytes of memory, may be unknown at a loop's head
 _OF_INVARIANT = [("memory", "arrays", name) for name in ("frontier", "round", "touched", "written")]
 
@@ -44,7 +45,7 @@ class Invariant:
     """A loop invariant over arrays of `count` boards.
 
     `start` boards are done before the loop, and each iteration does `each` more. `moving` maps an induction variable
-    to its initial value and its step. A variable in a register may count up to one of `limits`.
+    to its initial value and its step in an iteration. A variable in a register may count up to one of `limits`.
     """
 
     domain: Addresses
@@ -55,7 +56,7 @@ class Invariant:
     limits: Sequence[Bits]
 
     def head(self, rounds: Bits) -> LoopHead:
-        """Return the invariant at the head of the loop after a number of iterations."""
+        """Return the invariant at the head of the loop after `rounds` iterations."""
         domain = self.domain
         done, all_left = self._times(rounds, self.each), domain.sub(self.count, self.start, 64)
         left = domain.sub(all_left, done, 64)
@@ -86,13 +87,13 @@ def guess(
 ) -> Invariant:
     """Return a guessed invariant for the head of `path`, from one iteration, which ends in `backs`.
 
-    `variables` are the parts of the state that the iteration changes. Raises Unsupported if its paths do not all
-    process the same number of boards.
+    `count` is the number of boards in each array, `variables` are the parts of the state that the iteration changes.
+    Raises Unsupported unless there are arrays and all `backs` write the same number of boards, at least one.
     """
     arrays = path.space.arrays
     (each, *unlike) = {_written(back) - _written(path) for back in backs}
     if arrays is None or unlike or each < 1:
-        raise Unsupported(f"no invariant is found for the loop at {path.offset:#x}")
+        raise Unsupported(f"no invariant is found for the loop at {path.offset:#x}: {_REMEDY}")
     moving = {}
     for variable in variables:
         if variable.is_word:
@@ -114,9 +115,9 @@ def _written(path: Path) -> int:
 
 @dataclass(slots=True)
 class _Changes:
-    """The parts of the state that iterations change: `variables`, and bytes that are `lost`.
+    """The parts of the state that iterations change: `variables`, and the keys of bytes that they discard, `lost`.
 
-    `keys` are their leaves. An iteration does not preserve the invariant's values of the `forgotten` variables.
+    `keys` are the leaves of both. An iteration does not preserve the invariant's values of the `forgotten` variables.
     """
 
     keys: set[Key] = field(default_factory=set)
@@ -126,15 +127,15 @@ class _Changes:
 
 
 class Loops:
-    """Induction over loops on arrays. `settle` verifies the writes of one iteration, or raises Unsupported."""
+    """Induction over array loops. `settle` verifies a path's writes and moves its frontier, or raises Unsupported."""
 
     def __init__(self, explorer: Explorer, settle: Callable[[Path], None]) -> None:
         self.explorer, self.settle = explorer, settle
         self.domain = explorer.domain
-        self.used = ""
+        self.used = ""  # the invariant of the last loop that was proved, in words; empty if none was
 
     def enter(self, path: Path) -> Ways:
-        """Return the paths that leave a loop after any number of iterations, or a Stop if no invariant is found."""
+        """Return the paths that leave the loop at whose head `path` is, after any number of iterations, or Stops."""
         try:
             return self._enter(path)
         except SemanticsError as error:
@@ -143,7 +144,7 @@ class Loops:
     def _enter(self, path: Path) -> Ways:
         head = path.offset
         if head in path.inside:
-            raise Unsupported(f"enters the loop at {head:#x} again from another loop, which is not followed")
+            raise Unsupported(f"enters the loop at {head:#x} again from an outer loop: nest none, or run setwise check")
         once = path.fork(head, 1)
         once.inside |= {head}
         backs, rest = self._round(once)
@@ -159,7 +160,7 @@ class Loops:
         if not self.explorer.possible(path):
             return []
         if not all(self.explorer.sure(path, claim) for _, claim in self._claims(path, invariant.head(0))):
-            raise Unsupported(f"no invariant is found for the loop at {head:#x}")
+            raise Unsupported(f"no invariant is found for the loop at {head:#x}: {_REMEDY}")
         for tried in (replace(invariant, limits=()), invariant):  # conditions about limits are hard for the solver
             guesses = self._guesses(path, tried.head(0))
             held = {at for at, one in enumerate(guesses) if self.explorer.sure(path, one)}
@@ -170,12 +171,13 @@ class Loops:
             if isinstance(found, list):
                 self.used = "the first a boards are done and right, and a rises to n"
                 return found
-        raise Unsupported(f"the loop at {head:#x}: {found or 'no invariant of the values that it changes is found'}")
+        raise Unsupported(f"the loop at {head:#x}: {found or f'no invariant is found: {_REMEDY}'}")
 
     def _keeps(self, path: Path, changes: _Changes, invariant: Invariant, held: set[int]) -> Ways | str | None:
         """Return the paths that leave the loop if the invariant with the guesses `held` is inductive, else the reason.
 
-        Returns None to ask for another attempt, after it has dropped guesses or made more of the state unknown.
+        `held` are indices into `_guesses`. Returns None to ask for another attempt, after it has removed some of them
+        or added to `changes`.
         """
         rounds = self.domain.unknown(f"rounds of loop {len(path.inside)}")
         before, after = invariant.head(rounds), invariant.head(self.domain.add(rounds, 1, 64))
@@ -212,7 +214,10 @@ class Loops:
         return rest if kept else None
 
     def _note(self, changes: _Changes, start: Path, backs: Sequence[Path]) -> bool:
-        """Add the leaves that these iterations change to `changes`. Return whether there were new ones."""
+        """Add the leaves that these iterations change to `changes`. Return whether there were new ones.
+
+        Raises Unsupported if one of them, such as rsp, may not be unknown at the head.
+        """
         there = dict[Key, bool]()
         for back in backs:
             for key, is_there in changed(start.state, back.state).items():
@@ -228,7 +233,7 @@ class Loops:
         return bool(there)
 
     def _claims(self, path: Path, head: LoopHead) -> list[tuple[Variable | None, Bits]]:
-        """Return the conditions for a path to satisfy that head, each with the variable that it concerns."""
+        """Return the conditions for a path to satisfy that head, each with the variable that it concerns or None."""
         claims: list[tuple[Variable | None, Bits]] = [(None, condition) for condition in head.conditions]
         if path.space.arrays is not None:
             claims.append((None, self._is_same(path.space.arrays.frontier, head.frontier)))
@@ -239,13 +244,13 @@ class Loops:
         return 1 if self.domain.distance(one, other) == 0 else self.domain.eq(one, other, 64)
 
     def _guesses(self, path: Path, head: LoopHead) -> list[Bits]:
-        """Return the head's guesses, and the guess that the zero flag says whether no board is left."""
+        """Return the guess that the zero flag says whether no board is left, then the head's guesses."""
         flag = path.state.flags.get("zf")
         tells = 0 if flag is None else self.domain.eq(flag(), self.domain.eq(head.left, 0, 64), 1)
         return [tells, *head.guesses]
 
     def _round(self, start: Path) -> tuple[list[Path], Ways]:
-        """Run one iteration from the head. Return the paths that come back to it, and all others."""
+        """Run one iteration from the head. Return the paths that come back to it, and all other paths and Stops."""
         head, backs, rest = start.offset, list[Path](), Ways()
         for end in self.explorer.run(start, one_round=True):
             if isinstance(end, Path) and end.offset == head:
@@ -255,10 +260,7 @@ class Loops:
         return backs, rest
 
     def _arbitrary(self, path: Path, changes: _Changes, head: LoopHead) -> Path:
-        """Return the loop's head at an arbitrary iteration.
-
-        All that the loop changes is unknown, except for the invariant.
-        """
+        """Return `path` before an arbitrary iteration: all `changes` are unknown, except for the invariant `head`."""
         start = path.fork(path.offset, 1)
         start.conditions, start.inside = (*path.conditions, *head.conditions), path.inside | {path.offset}
         space = start.space
@@ -270,7 +272,7 @@ class Loops:
         for variable in changes.variables:
             value = None if variable in changes.forgotten else head.values.get(variable)
             if value is None:
-                # Named without the loop's offset, so that similar loops share solver queries.
+                # Named by the number of loops passed, not this loop's offset: similar loops share solver queries.
                 value = self.domain.unknown(f"{variable.name} of loop {len(path.inside)}", variable.width)
             put(start.state, variable, value)
         return start

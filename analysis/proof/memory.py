@@ -15,8 +15,8 @@ from setwise.analysis.proof.pointers import Addresses, Base, Pointer
 from setwise.analysis.semantics.domains import Bits
 from setwise.analysis.semantics.state import ContractViolation, Unsupported
 
-_WIDEST_INDEX = 4096  # largest number of positions of a table lookup
-STACK, ENTRY = Base("stack", 16), 8  # base, and rsp at entry
+_WIDEST_INDEX = 4096  # most values of an index for which a lookup becomes a selection
+STACK, ENTRY = Base("stack", 16), 8  # the stack's base, and the offset of rsp at entry from it
 _OUTSIDE = "moves rsp outside the stack, where it must be after every instruction"
 LOWEST = 4096  # bytes below rsp at entry: deeper accesses may skip the guard page
 
@@ -24,10 +24,8 @@ LOWEST = 4096  # bytes below rsp at entry: deeper accesses may skip the guard pa
 class UndecidedError(Unsupported):
     """An address that depends on unknowns.
 
-    It is resolved if one of `words` has the same value for all of them.
-
-    With `split`, the path may fork instead, once for each value of the first word. The values found are stored in
-    `Space.facts`.
+    It is resolved if one of `words` has the same value for all unknowns. With `split`, the path forks instead, once for
+    each value of the first word. The values found are stored in `Space.facts`.
     """
 
     def __init__(self, message: str, words: Sequence[Bits], allowed: Bits = 1, split: bool = False) -> None:
@@ -43,14 +41,14 @@ class AliasUnknownError(ValueError):
 class Arrays:
     """Arrays of `count` boards each, of which the first `frontier` boards are done.
 
-    One of them is the result. `inputs` are the names of the specification's arrays, several of which may be one array.
-    With `upward`, boards are counted from the start; if False, from the end. The first access decides it; until then it
-    is None. Unless the result is `apart`, it may be one of the inputs; then no board is read after it was written, and
-    none behind the frontier is read.
+    `names` maps bases to names; `result` is the base of the result. `inputs` are the names of the specification's
+    arrays, several of which may be one array. With `upward`, boards are counted from the start; if False, from the end.
+    The first access decides it; until then it is None. Unless the result is `apart`, it may be one of the inputs. An
+    access to boards that are done is unsupported. A board that is `written` reads as a new unknown.
 
-    `touched` and `written` are the boards accessed since the frontier last moved, by their distance from it: the
-    one-bit condition under which a board is accessed, or written with its new value. `round` counts the moves, because
-    each round reads other boards, which are new unknowns.
+    `touched` and `written` are for the boards accessed since the frontier last moved, by distance from it: the one-bit
+    condition under which one is accessed, and its new value with the condition of the write. `round` counts the moves,
+    because each round reads other boards, which are new unknowns.
     """
 
     names: Mapping[Base, str]
@@ -65,7 +63,7 @@ class Arrays:
     written: dict[int, tuple[Bits, Bits]] = field(default_factory=dict)
 
     def board(self, domain: Addresses, name: str, place: int) -> Bits:
-        """Return the unknown board of an input at that distance from the frontier."""
+        """Return the unknown board of the array `name` at the distance `place` from the frontier."""
         return domain.unknown(f"{name}[{self.round}+{place}]")
 
     def moved(self, frontier: Bits) -> "Arrays":
@@ -75,7 +73,7 @@ class Arrays:
 
 @dataclass(slots=True)
 class Space:
-    """The memory of one path: the routine's `image`, `cells` by base, and `arrays`, if any.
+    """The memory of one path: the routine's `image`, writable `cells` by base, and `arrays` of unknown length, if any.
 
     A signal handler may overwrite everything more than `red_zone` bytes below rsp.
     """
@@ -86,12 +84,12 @@ class Space:
     arrays: Arrays | None = None
     red_zone: int = 0
     facts: dict[Bits, int] = field(default_factory=dict, metadata=APART)
-    """Words with the same known value for all unknowns of this path."""
+    """Words that have one known value under the path condition, with that value."""
     must: list[tuple[Bits, str]] = field(default_factory=list)
     """Pending one-bit conditions, each with the complaint if it does not hold."""
 
     def require(self, condition: Bits, what: str) -> None:
-        """Require a condition. Raises ContractViolation if it is known not to hold."""
+        """Append a one-bit condition to `must`, unless it is constant. Raises ContractViolation(what) if it is 0."""
         if isinstance(condition, int):
             if not condition:
                 raise ContractViolation(what)
@@ -99,7 +97,7 @@ class Space:
         self.must.append((condition, what))
 
     def move_stack(self, rsp: Bits) -> None:
-        """Discard the stack below the red zone of the new stack pointer."""
+        """Discard the stack below the new rsp's red zone. Raises SemanticsError if rsp is out of bounds or unknown."""
         lowest = Pointer(STACK, (ENTRY - LOWEST) % (1 << 64))
         allowed = self.domain.ult(self.domain.sub(rsp, lowest, 64), LOWEST + 8 + self.red_zone + 1, 64)
         pointer = self.known_pointer(rsp, (STACK,), _OUTSIDE, allowed, split=True)
@@ -113,28 +111,29 @@ class Space:
                 "raises the stack pointer into its caller's frame, which a signal handler may overwrite"
             )
         if limit < ENTRY - LOWEST:
-            raise Unsupported(f"uses more than {LOWEST} bytes of stack, which may not be mapped")
+            raise Unsupported(f"uses more than {LOWEST} bytes of stack, which may not be mapped: use a smaller frame")
         cells.low = limit
         for place in [place for place in cells.content if place < limit]:
             del cells.content[place]
 
     def load(self, address: Bits, bits: int, wanted: Bits = 1) -> Bits:
-        """Return the loaded bits.
+        """Return the loaded bits, which matter only if `wanted`, a bit, is 1.
 
-        Raises ContractViolation for an access outside, and Unsupported if the prover cannot decide.
+        Raises ContractViolation for an access outside the routine's memory, AliasUnknownError, and Unsupported if the
+        prover cannot decide. If `wanted` is not a constant, a violation becomes a pending condition of `must` instead.
         """
         with self._only_where(wanted):
             return self._load(address, bits, wanted)
-        return 0  # unreachable unless the condition in `must` fails
+        return 0  # after a violation that became a pending condition
 
     def store(self, address: Bits, bits: int, value: Bits, wanted: Bits = 1) -> None:
-        """Store a value. Raises the errors of `load`, and ContractViolation for read-only memory."""
+        """Store a value if `wanted`, a bit, is 1. Raises the errors of `load`, also for the code and its data."""
         with self._only_where(wanted):
             self._store(address, bits, value, wanted)
 
     @contextmanager
     def _only_where(self, wanted: Bits) -> Iterator[None]:
-        """Restrict complaints to the case that `wanted` is 1. A violation becomes a pending condition."""
+        """Restrict errors to the case `wanted` = 1. If it is not constant, a violation becomes a pending condition."""
         start, unwanted = len(self.must), self.domain.not_(wanted, 1)
         try:
             yield
@@ -189,7 +188,7 @@ class Space:
         arrays.written[place] = value, wanted
 
     def _touch(self, arrays: Arrays, pointer: Pointer, bits: int, wanted: Bits) -> int:
-        """Record the access to a board and return its distance from the frontier."""
+        """Record the access to a board, which may decide `upward`. Return its distance from the frontier."""
         if bits != 64:
             raise Unsupported(f"accesses {bits} bits of {arrays.names[pointer.base]}, not a whole board")
         index: Bits = 0 if pointer.index is None else pointer.index
@@ -214,7 +213,7 @@ class Space:
         raise UndecidedError(far, words)
 
     def _origin(self, arrays: Arrays, upward: bool) -> Bits:
-        """Return the byte offset of the first unfinished board from the arrays' start."""
+        """Return the byte offset in the arrays of the first unfinished board, or of the last one if not `upward`."""
         domain, first = self.domain, arrays.frontier
         if not upward:
             first = domain.sub(domain.sub(arrays.count, 1, 64), first, 64)
@@ -238,9 +237,9 @@ class Space:
     def known_pointer(
         self, address: Bits, bases: Sequence[Base], what: str, allowed: Bits = 1, split: bool = False
     ) -> Pointer:
-        """Return the address as a pointer known on this path.
+        """Return the address as a pointer: itself, or a base and the known distance from it on this path.
 
-        If it is none, raise UndecidedError, which asks for its distance from one of the bases.
+        Otherwise raise UndecidedError with the other arguments, which asks for its distance from one of the bases.
         """
         if not isinstance(address, Pointer):
             distances = {base: self.domain.sub(address, self.domain.flat(Pointer(base, 0)), 64) for base in bases}
@@ -257,7 +256,7 @@ class Space:
         return pointer
 
     def _is_own(self, address: Bits, size: int) -> Bits:
-        """Return the condition that these bytes belong to the routine's memory."""
+        """Return the condition that `size` bytes are the routine's memory; 1 if there are arrays of unknown length."""
         own = [(base, area.low, area.high) for base, areas in self.image.areas.items() for area in areas]
         own += [(base, cells.low, cells.high) for base, cells in self.cells.items()]
         found: Bits = int(self.arrays is not None)
@@ -273,14 +272,17 @@ class Space:
             raise UndecidedError(what, [pointer.index], self._is_own(pointer, size), split=True)
         start = signed(pointer.offset, 64)
         if start < cells.low or start + size > cells.high:
-            around = f"bytes {cells.low} to {cells.high - 1} are the routine's"
-            raise ContractViolation(f"{does} {size} bytes at byte {start} of '{cells.name}', of which {around}")
+            what, own = f"byte {start} of '{cells.name}'", f"bytes {cells.low} to {cells.high - 1}"
+            if pointer.base == STACK:
+                what = f"rsp{start - ENTRY:+d} (rsp as at entry)"
+                own = f"rsp{cells.low - ENTRY:+d} to rsp{cells.high - ENTRY - 1:+d}"
+            raise ContractViolation(f"{does} {size} bytes at {what}, outside the routine's part, {own}")
         return cells, start
 
     # ---- read-only bytes
 
     def _constant(self, pointer: Pointer, size: int) -> Bits:
-        """Return read-only bytes. A lookup at an index that depends on the arguments becomes a selection."""
+        """Return `size` bytes of the image; at an unknown index with few possible values, a selection by the index."""
         mask = 0 if pointer.index is None else self.domain.possible(pointer.index, 64)
         offset = signed(pointer.offset, 64)
         area = self.image.area(pointer.base, offset, offset + mask + size)

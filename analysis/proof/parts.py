@@ -33,10 +33,7 @@ def agree_by_parts(
     got: Sequence[Bits],
     expected: Sequence[Bits],
 ) -> bool:
-    """Return whether the results are proved equal to the expected ones.
-
-    False means only that this method fails.
-    """
+    """Return whether `got` is proved equal to `expected` for arguments `words`. False decides nothing."""
     domain = solver.domain
     assumed = assumptions(task, domain, words)
 
@@ -68,7 +65,7 @@ def agree_by_parts(
 
 
 def _parts(domain: Addresses, expected: Sequence[Bits]) -> tuple[list[Term], dict[Term, Term]]:
-    """Return the words that sums consist of, without constant masks and shifts, and each sum of a single word."""
+    """Return the summed words, without constant masks and shifts, and a map from sums of parts of one word to it."""
     kinds = domain.bitwuzla.Kind
     passed = (kinds.BV_AND, kinds.BV_CONCAT, kinds.BV_EXTRACT)
     made_of: dict[Term, frozenset[Term]] = {}
@@ -87,7 +84,7 @@ def _parts(domain: Addresses, expected: Sequence[Bits]) -> tuple[list[Term], dic
 
 
 def _by_values(models: Sequence[Model], terms: Iterable[Term]) -> dict[tuple[int, ...], Term]:
-    """Return the terms by their values in all samples. Of equal ones the last is kept."""
+    """Return the terms by their values in all samples. Of terms with equal values the last is kept."""
     return {tuple(model(term, 64) for model in models): term for term in terms}
 
 
@@ -100,7 +97,7 @@ def _models(solver: Solver, task: Task, words: Sequence[Bits]) -> Iterator[Model
 
 
 def _words(domain: Addresses, values: Sequence[Bits]) -> list[Term]:
-    """Return the unknown 64-bit words that occur in the values."""
+    """Return the non-constant 64-bit terms that occur in the values."""
     found: dict[Term, None] = {}
     waiting = [domain.term(value, 64) for value in values]
     while waiting:

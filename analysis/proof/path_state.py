@@ -1,13 +1,13 @@
 """The state of a path, and generic operations on it: copy, comparison, and forgetting at a loop's head.
 
-A state is the `State` of the semantics over bit-vectors, with a `Space` as memory:
+A state is a `MachineState` over bit-vectors, with a `Space` as memory:
 
 ===================  ===================================================================================================
 ``registers``        general and mask registers by name, 64 bits each; rsp is an address within the stack
 ``vectors``          eight lanes of 64 bits for each vector register
-``flags``            functions that return one bit; a missing flag is undefined
+``flags``            functions that return one bit; a flag that is missing or None is undefined
 ``memory.cells``     for each block of memory (stack, results, arrays of known length) its bounds and its bytes
-``memory.arrays``    arrays of n boards: the number of boards done, and the boards accessed since
+``memory.arrays``    arrays of n boards: the number of boards done, and the boards accessed since then
 ``memory.must``      pending conditions of the current instruction; empty between instructions
 ``memory.facts``     words with known values on this path; not machine state, so a loop's head keeps them
 ===================  ===================================================================================================
@@ -43,7 +43,7 @@ class Byte(NamedTuple):
 
 @dataclass(slots=True)
 class Cells:
-    """A writable memory block from byte `low` to below `high`, relative to its base."""
+    """A writable block from byte `low` to below `high`, relative to its base; `content` has its known bytes."""
 
     name: str
     low: int
@@ -51,10 +51,7 @@ class Cells:
     content: dict[int, Byte] = field(default_factory=dict)
 
     def read(self, domain: BitVectors, start: int, bits: int) -> Bits:
-        """Return the bits at `start`.
-
-        A byte that was never written becomes a new unknown, which later reads return too.
-        """
+        """Return the value of `bits` bits at `start`. A byte without content becomes a new unknown and keeps it."""
         found = [self.content.get(start + at) for at in range(bits // 8)]
         first = found[0]
         if first and all(
@@ -76,7 +73,7 @@ class Cells:
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A part of the state that a loop changes: a leaf, or `width` bits of memory."""
+    """A part of the state, of `width` bits: a register, vector lane or flag, or memory from the byte of `key` on."""
 
     key: Key
     width: int = 64
@@ -112,7 +109,7 @@ def fork(value: T) -> T:
 
 
 def leaves(value: Any, key: Key = ()) -> Iterator[tuple[Key, Any]]:
-    """Yield all leaves of a state, each with its key."""
+    """Yield the key and value of each leaf of a state, except in `apart` fields. `key` is the prefix of all keys."""
     if isinstance(value, Mapping):
         for name, item in value.items():
             yield from leaves(item, (*key, name))
@@ -128,7 +125,7 @@ def leaves(value: Any, key: Key = ()) -> Iterator[tuple[Key, Any]]:
 
 
 def changed(before: Any, after: Any) -> dict[Key, bool]:
-    """Return the keys of the leaves that differ in `after` or are missing there, mapped to whether they exist.
+    """Return the keys of the leaves that differ in `after` or are missing there, each mapped to whether it is there.
 
     A leaf that is missing in `before` is unknown there, so any value in `after` is no change.
     """
@@ -147,7 +144,7 @@ def _is_same(one: Any, other: Any) -> bool:
 
 
 def get(state: Any, variable: Variable) -> Bits:
-    """Return the value of a variable."""
+    """Return the value of a variable in a state."""
     if variable.kind == "memory":
         return state.memory.cells[variable.key[2]].read(state.domain, variable.key[4], variable.width)
     item = getattr(state, variable.kind)
@@ -181,7 +178,10 @@ def is_byte(key: Key) -> bool:
 
 
 def variables(keys: Collection[Key], after: Any) -> list[Variable]:
-    """Return the variables that these keys belong to. Bytes that `after` holds as one value form one variable."""
+    """Return these leaves as variables, sorted by name.
+
+    Bytes form one variable if together they are a whole value in `after`; every other byte is one of its own.
+    """
     found = [Variable(key, 1 if key[0] == "flags" else 64) for key in keys if not is_byte(key)]
     waiting = {key for key in keys if is_byte(key)}
     for key in sorted(waiting, key=lambda key: (key[2].name, key[4])):

@@ -1,8 +1,9 @@
 """Bit-vectors in which addresses are kept as a symbolic base and a distance.
 
-So a proof holds wherever code, stack and buffers are. An operation other than addition and subtraction turns an
-address into an ordinary term over the base, which is still right for every base. `Addresses.flattened` holds the bases
-that occur in such terms; only for these does the solver need assumptions about their placement.
+So a proof holds wherever code, stack and buffers are. Adding or subtracting a distance keeps this form, and so does
+rounding down to a multiple of a power of 2. Most other operations turn an address into an ordinary term over the base,
+which is right for every base, too. `Addresses.flattened` holds the bases that occur in such terms; only for these does
+the solver need assumptions about their placement.
 """
 
 from collections.abc import Mapping
@@ -12,8 +13,8 @@ from typing import Any
 from setwise.analysis.semantics.domains import Bits, BitVectors, identical
 
 _WORD = (1 << 64) - 1
-_DEEPEST_SUM = 12  # depth of nested sums, since each one has two operands
-_DEEPEST_TERM = 200  # depth of nested terms that are examined
+_DEEPEST_SUM = 12  # most levels of nested sums that are taken apart: each level may double the work
+_DEEPEST_TERM = 200  # most levels of nested terms that are examined for possible bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ class Addresses(BitVectors):
         self._unknowns: dict[tuple[str, int], Bits] = {}
 
     def unknown(self, name: str, width: int = 64) -> Bits:
-        """Return the variable of that name, the same each time, so that equal queries are recognized."""
+        """Return the variable of that name and width, the same each time, so that equal queries are recognized."""
         if (name, width) not in self._unknowns:
             self._unknowns[name, width] = self.variable(name, width)
         return self._unknowns[name, width]
@@ -82,11 +83,11 @@ class Addresses(BitVectors):
         return super()._term(kind, *((self.flat(value), width) for value, width in operands), indices=indices)
 
     def renamed(self, a: Bits, names: Mapping[Bits, Bits], width: int) -> Bits:
-        """Return the value with all unknowns in `names` replaced simultaneously."""
+        """Return the value with each term in `names` replaced by the value that it maps to, all simultaneously."""
         return a if isinstance(a, int) or not names else self.terms.substitute_term(self.term(a, width), dict(names))
 
     def distance(self, a: Bits, b: Bits) -> int | None:
-        """Return a - b, of 64 bits, if linear arithmetic shows that it is constant; else None."""
+        """Return a - b modulo 2**64 if linear arithmetic shows that it is constant; else None."""
         parts: dict[Any, int] = {}
         self._add_up(self.term(a, 64), 1, parts, _DEEPEST_SUM)
         self._add_up(self.term(b, 64), -1, parts, _DEEPEST_SUM)
@@ -94,7 +95,7 @@ class Addresses(BitVectors):
         return None if any(times & _WORD for times in parts.values()) else total & _WORD
 
     def rebased(self, address: Bits) -> Pointer | None:
-        """Return a sum over exactly one base as a pointer to that base, as for a + (b - a); else None."""
+        """Return a sum with exactly one base of `flattened` as a pointer from it: b for a + (b - a); else None."""
         parts: dict[Any, int] = {}
         self._add_up(self.term(address, 64), 1, parts, _DEEPEST_SUM)
         offset, times = parts.pop(None, 0) & _WORD, {base: parts.pop(term, 0) for base, term in self.flattened.items()}
@@ -107,9 +108,9 @@ class Addresses(BitVectors):
         return Pointer(found[0], offset, None if isinstance(index, int) else index)
 
     def _add_up(self, term: Any, times: int, parts: dict[Any, int], deeper: int) -> None:
-        """Add `times` times the term to the linear sum `parts`, which maps terms to factors.
+        """Add `times` times the term to `parts`, a linear sum: the factors of terms, and the constant at None.
 
-        The constant is at key None.
+        Sums within the term are taken apart, `deeper` levels deep.
         """
         kind, kinds, children = term.kind(), self._kind, term.children()
         if term.is_value():
@@ -183,7 +184,7 @@ class Addresses(BitVectors):
 
 
 def same(a: Any, b: Any) -> bool:
-    """Return whether two values are identical numbers, terms, addresses or objects. Other terms may still be equal."""
+    """Return whether two values are identical numbers, terms, addresses or objects. Different terms may be equal."""
     if isinstance(a, Pointer) and isinstance(b, Pointer):
         return a.base == b.base and a.offset == b.offset and identical(a.index, b.index)
     return identical(a, b)

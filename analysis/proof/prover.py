@@ -1,7 +1,7 @@
 """The prover: machine code against the specification, for all inputs.
 
 `Prover.prove` decodes a routine's bytes and executes them symbolically (`symbolic`) by the table of semantics over
-bit-vectors. It asks the solver for arguments within the contract on which a result differs from the ray-walk's, a
+bit-vectors. It asks the solver for arguments within the contract on which a result is not the specification's, a
 callee-saved register is not restored, or the stack pointer is wrong. If there are none, the routine is proved. Code
 that the prover cannot follow, or that takes too long, is not proved.
 """
@@ -29,12 +29,12 @@ from setwise.analysis.semantics.domains import Bits
 from setwise.analysis.semantics.state import SemanticsError, Unsupported
 from setwise.analysis.spec.task import Argument, Task, TaskError, Written, assumptions, specified
 
-TIME_LIMIT = 60.0
+TIME_LIMIT = 60.0  # seconds of CPU time
 
-# Numbers of boards for the search of counterexamples: two and three iterations of up to 8 boards.
+# Numbers of boards for the search of counterexamples: up to three iterations of 8 boards each, and a rest.
 _FEW = (*range(10), 16, 17, 24, 31)
 _MOST_ALIASED = 5  # most inputs for which all aliases with the result are tried
-_SPLIT = ("square", "dir8")  # one case for each value, so that tables and switches have known indices
+_SPLIT = ("square", "dir8")  # kinds with a case for each value, so that tables and switches have known indices
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +47,9 @@ class _Failure:
 
 
 class Prover:
-    """Proves routines in turn and reuses terms, specifications and answers between them.
+    """A prover of routines, one after the other, which reuses terms, specifications and answers.
 
-    With `keep`, the solver keeps all queries. Raises ModuleNotFoundError if bitwuzla is not installed.
+    With `keep`, `solver.kept` collects the queries. Raises ModuleNotFoundError if bitwuzla is not installed.
     """
 
     def __init__(self, keep: bool = False) -> None:
@@ -60,22 +60,20 @@ class Prover:
         self._done: dict[tuple[Binary, SectionLayout | None, Task], Certificate] = {}
 
     def prove(self, binary: Binary, task: Task, time_limit: float = TIME_LIMIT) -> Certificate:
-        """Return the certificate of a routine.
+        """Return the certificate of a routine. After `time_limit` seconds of CPU time it says "not proved".
 
-        Equal bytes with an equal contract are proved once.
-
-        After `time_limit` seconds the answer is "not proved".
+        Equal bytes with an equal task are proved or refuted once; then the certificate is returned again.
         """
         known = self._done.get((binary, binary.layout, task))
         if known is not None:
             return replace(known, seconds=0.0, questions=0)
-        start, asked = time.process_time(), self.solver.asked
+        start, asked = time.thread_time(), self.solver.asked
         self.solver.limit(time_limit)
         try:
             certificate = self._certificate(CodeMap(binary), task)
         except (DecodeError, LimitError, SemanticsError, TaskError) as error:
             certificate = Certificate("not proved", binary, task, str(error))
-        spent, questions = time.process_time() - start, self.solver.asked - asked
+        spent, questions = time.thread_time() - start, self.solver.asked - asked
         certificate = replace(certificate, solver=self.solver.name, questions=questions, seconds=spent)
         if certificate.status != "not proved":
             self._done[binary, binary.layout, task] = certificate
@@ -109,7 +107,7 @@ class Prover:
         return certificate
 
     def _refutation(self, code: CodeMap, cases: Iterable[Case], blank: Certificate) -> Certificate | None:
-        """Return the first refutation among these cases, none of which needs an invariant."""
+        """Return the first refutation among these cases, none of which needs an invariant; None if there is none."""
         for case in cases:
             certificate = self._prove_case(code, case, blank)
             if certificate.status == "refuted":
@@ -117,7 +115,7 @@ class Prover:
         return None
 
     def _cases(self, task: Task) -> Iterator[Case]:
-        """Yield one case for each combination of values of the selecting arguments, with the others unknown."""
+        """Yield a case for each combination of squares and directions, with other words unknown; one for arrays."""
         if task.elements:
             yield Case(task, (), self.domain.unknown("number of boards"), apart=False)
             return
@@ -133,7 +131,7 @@ class Prover:
             yield Case(task, words)
 
     def _few(self, task: Task) -> Iterator[Case]:
-        """Yield cases of arrays with a few boards, with the result separate or in place of an input."""
+        """Yield cases of arrays with known numbers of boards, with the result separate or in place of each input."""
         for count in _FEW:
             words = tuple(tuple(self._word(board, lane) for lane in range(count)) for board in task.elements)
             for alias in ((), *((number,) for number in range(len(task.elements)))):
@@ -143,7 +141,7 @@ class Prover:
         return self.domain.unknown(argument.name if lane == 0 else f"{argument.name}.{lane}")
 
     def _expected(self, task: Task, words: Sequence[Bits]) -> list[Bits]:
-        """Return the specification's results for these words from a cache."""
+        """Return the specification's results for these words, which are computed once."""
         key = (task.specification, task.direction, task.numbering, task.kinds, *words)
         if key not in self._specified:
             self._specified[key] = specified(task, self.domain, words)
@@ -223,11 +221,11 @@ class Prover:
             yield _Failure(path, claim, (*needed, *path.conditions, claim.differs))
 
     def _is_sum(self, case: Case) -> bool:
-        """Return whether a result is a sum of unknown words."""
+        """Return whether a result of the specification is a sum; False for arrays."""
         return not case.task.elements and has_sum(self.domain, self._expected(case.task, case.lane(0)))
 
     def _adds_up(self, case: Case, path: Path, lane: int) -> bool:
-        """Return whether a lane's results are proved as sums by parts. If not, the claims must be checked."""
+        """Return whether a result is a sum and a lane's results are proved by parts. If not, their claims decide."""
         if not self._is_sum(case):
             return False
         words = case.lane(lane)
@@ -235,7 +233,7 @@ class Prover:
         return agree_by_parts(self.solver, case.task, words, got, expected)
 
     def _questions(self, failures: Sequence[_Failure], one_by_one: bool) -> Iterable[list[_Failure]]:
-        """Group the failures into solver queries: by lane, or one by one, which is better for sums."""
+        """Group the failures into solver queries: by lane, or one failure in each."""
         groups: dict[int | None, list[_Failure]] = {}
         for number, failure in enumerate(failures):
             groups.setdefault(number if one_by_one else failure.claim.lane, []).append(failure)
@@ -249,7 +247,7 @@ class Prover:
         return self.solver.possible([self._any(failure.conditions for failure in failures)], about=about)
 
     def _settle(self, explorer: Explorer, path: Path) -> None:
-        """Verify the boards that a round wrote and their bounds, then move the frontier behind them."""
+        """Verify the boards written and accesses made since the frontier moved, then move it; or raise Unsupported."""
         task, arrays = explorer.case.task, path.space.arrays
         if arrays is None or not arrays.touched:
             return
@@ -279,7 +277,7 @@ class Prover:
                 raise Unsupported("an iteration may write a wrong board")
         done: Bits = len(written)
         for place, (_, wanted) in written.items():
-            if not isinstance(wanted, int):  # under a mask: it must select exactly the boards that exist
+            if not isinstance(wanted, int):  # a write under a mask, which must select exactly the boards that exist
                 if not explorer.sure(path, domain.eq(wanted, domain.ult(place, left, 64), 1)):
                     raise Unsupported("an iteration writes boards under a mask that may omit one")
                 done = domain.ite(domain.ult(left, len(written), 64), left, len(written), 64)
@@ -294,7 +292,7 @@ class Prover:
     def _refuted(
         self, case: Case, failures: Sequence[_Failure], together: Sequence[Bits], so_far: Certificate
     ) -> Certificate | None:
-        """Return a refutation by the first claim that fails, or None if the placement of memory rules it out."""
+        """Return the certificate after a replay of one failure, or None if the assumptions `together` exclude all."""
         lane = failures[0].claim.lane or 0
         conditions = [*together, self._any([failure.conditions for failure in failures])]
         model = readable_model(self.solver, case.task, case.lane(lane), conditions)
@@ -315,7 +313,7 @@ class Prover:
         return confirmed(replace(so_far, status="refuted", reason=end.claim.complaint, counterexample=example))
 
     def _is_endless(self, case: Case, so_far: Certificate, model: Model) -> bool:
-        """Return whether a replay of the model shows that the code never returns."""
+        """Return whether a replay of the model confirms that the code returns no results."""
         confirmation = self._stopped(case, "never returns", model, so_far).confirmation
         return confirmation is not None and not confirmation.got
 
@@ -326,7 +324,7 @@ class Prover:
 
 
 def confirmed(refuted: Certificate) -> Certificate:
-    """Return the refutation with a replay that confirms it, or a certificate that says "not proved"."""
+    """Return the refutation with a replay that confirms it; if it is not confirmed, a certificate "not proved"."""
     confirmation = confirm_by_stepping(refuted)
     if confirmation.status == "confirmed":
         return replace(refuted, confirmation=confirmation)

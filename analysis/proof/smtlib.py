@@ -8,7 +8,7 @@ from typing import Any
 from setwise.analysis.semantics.domains import BitVectors
 
 # bitwuzla writes shared terms as `(define-const @def7 SORT TERM)`. Other solvers do not know define-const, and names
-# with @ are reserved. No unknown's name contains a $.
+# with @ are reserved. So the name becomes $7: no unknown's name contains a $.
 _SHARED = re.compile(r"\|[^|]*\||@def(\d+)")
 _DEFINED = re.compile(r"^\(define-const (\S+) ", re.MULTILINE)
 
@@ -34,7 +34,7 @@ class Question:
 
 
 def script(domain: BitVectors, terms: Sequence[Any]) -> str:
-    """Return the query whether these one-bit terms can all be 1. Common subterms are written once."""
+    """Return the query whether these one-bit terms can all be 1 as SMT-LIB. Common subterms are written once."""
     printer = domain.bitwuzla.Bitwuzla(domain.terms, domain.bitwuzla.Options())
     for term in terms:
         printer.assert_formula(domain.is_true(term))

@@ -1,8 +1,7 @@
 """Queries to bitwuzla.
 
-bitwuzla is made for bit-vectors. It rewrites and bit-blasts to SAT, answers these queries in milliseconds, installs
-from PyPI with 2.5 MB and no dependencies, and has our licence (MIT). z3 answers them too, at 39 MB. Only this module
-and `domains` depend on the solver.
+bitwuzla is made for bit-vectors: it rewrites, and bit-blasts to SAT. It installs from PyPI without dependencies, and
+has the licence of setwise (MIT). Only this module asks the solver.
 """
 
 import resource
@@ -24,19 +23,19 @@ _INTERRUPTS = {signal.SIGINT, signal.SIGTERM}
 ALL_HOLD = "all conditions hold"
 _MEGABYTE = 1 << 20
 _MOST_MEMORY = 1200 * _MEGABYTE  # above the memory in use at the start of a proof
-_CHECKS = 64  # checks of the time for each check of the memory
+_CHECKS = 64  # checks of the time for each check of the memory; terms weighed for each check of both
 _CALLS = 4096  # callbacks from the solver for each check of the limits
 _LARGEST_FORMULA = 600_000  # bits, as `_weight` counts them: bit-blasting cannot be interrupted
 
 
 class LimitError(Exception):
-    """A proof that has used up its time or memory. The message says which."""
+    """A proof that has used up its time or memory, or has a formula that is too large. The message says which."""
 
 
 class Solver:
-    """Decides whether conditions can hold together; equal queries are answered from a cache.
+    """A solver that decides whether conditions can hold together, with a cache of its answers.
 
-    Queries and answers are appended to `kept`, if given.
+    A query raises LimitError at a limit. It is appended to `kept`, if given, with its answer, but not for one wish.
     """
 
     def __init__(self, domain: Addresses, kept: list[Question] | None = None) -> None:
@@ -44,7 +43,7 @@ class Solver:
         self.kept = kept
         self._until, self._most = float("inf"), float("inf")
         self._checks = 0
-        self._built = 0  # the domain's counter at the start of the proof
+        self._built = 0  # `domain.built` at the start of the current part of a proof
         self.asked = 0  # number of queries that reached the solver
         self._known: dict[frozenset[Any], bool] = {}  # answers by query
 
@@ -54,17 +53,17 @@ class Solver:
         return f"bitwuzla {self.domain.bitwuzla.version()}"
 
     def limit(self, seconds: float) -> None:
-        """Start a proof that may take `seconds` of CPU time."""
-        self._until, self._most = time.process_time() + seconds, _memory() + _MOST_MEMORY
+        """Start a proof that may take `seconds` of this thread's CPU time."""
+        self._until, self._most = time.thread_time() + seconds, _memory() + _MOST_MEMORY
         self.begin()
 
     def begin(self) -> None:
-        """Start a part of a proof, whose formulas consist of terms that are created from now on."""
+        """Start a part of a proof. Formulas are checked for their size once the part has made many terms."""
         self._built = self.domain.built
 
     def check(self) -> None:
-        """Raise LimitError if time or memory is used up."""
-        if time.process_time() > self._until:
+        """Raise LimitError if time or memory is used up. Memory is looked at only now and then."""
+        if time.thread_time() > self._until:
             raise LimitError("the time limit was reached: allow more seconds")
         self._checks += 1
         if self._checks % _CHECKS == 0 and _memory() > self._most:
@@ -81,7 +80,7 @@ class Solver:
         return self.model(terms or (), sums, about) is not None if known is None else known
 
     def model(self, conditions: Iterable[Bits], sums: bool = False, about: str = ALL_HOLD) -> Model | None:
-        """Return an assignment that satisfies all conditions, or None. The arguments are those of `possible`."""
+        """Return a model that satisfies all conditions, a function from a value and its width to a number, or None."""
         terms = self._terms(conditions)
         if terms is None or self._known.get(frozenset(terms)) is False:
             return None
@@ -101,10 +100,9 @@ class Solver:
         return terms
 
     def pleasing(self, conditions: Iterable[Bits], wishes: Iterable[Bits], about: str = ALL_HOLD) -> Model | None:
-        """Return a model as `model` does, which also satisfies wishes.
+        """Return a model of the conditions, or None, as `model` does.
 
-        In order of priority, each wish is satisfied that is compatible with the earlier ones. The queries for single
-        wishes are not kept.
+        It also satisfies each wish, in order, that the conditions and the earlier satisfied wishes allow.
         """
         terms = self._terms(conditions)
         if terms is None:
@@ -132,16 +130,18 @@ class Solver:
         options = bitwuzla.Options()
         options.set(bitwuzla.Option.PRODUCE_MODELS, True)
         options.set(bitwuzla.Option.PREPROCESS, sums)
-        options.set(
-            bitwuzla.Option.ABSTRACTION, False
-        )  # abstracts products; ours are by constants and small as circuits
+        # Abstraction is for products; those in these queries are by constants, and small as circuits.
+        options.set(bitwuzla.Option.ABSTRACTION, False)
         solver = bitwuzla.Bitwuzla(self.domain.terms, options)
         for term in terms:
             solver.assert_formula(self.domain.is_true(term))
         return solver
 
     def _holds(self, solver: Any, terms: Sequence[Any], about: str) -> bool:
-        """Return whether the asserted terms are satisfiable."""
+        """Return whether the asserted `terms` can all be 1, and append the query to `kept`, if given.
+
+        Raises LimitError without an answer.
+        """
         answers = self.domain.bitwuzla.Result
         answer = self._answer(solver)
         self.asked += 1
@@ -158,19 +158,18 @@ class Solver:
         return value
 
     def _answer(self, solver: Any, *assumed: Any) -> Any:
-        """Run the solver.
+        """Return the solver's answer under the `assumed` terms. Raises LimitError if time or memory is used up.
 
-        It stops at a used-up limit, or at an interrupt, whose handler then runs.
-
-        The solver itself lets no Python handler run, and an exception that a handler raises inside it is lost.
+        The solver also stops at an interrupt, so that its Python handler runs afterwards: none runs inside the solver,
+        where its exception would be lost.
         """
         calls = count(1)
 
         def is_over() -> bool:
-            if next(calls) % _CALLS:  # called a million times a second
+            if next(calls) % _CALLS:  # called too often to check each time
                 return False
             is_interrupted = not signal.sigpending().isdisjoint(_INTERRUPTS)
-            return is_interrupted or time.process_time() > self._until or _memory() > self._most
+            return is_interrupted or time.thread_time() > self._until or _memory() > self._most
 
         solver.configure_terminator(is_over)
         unblocked = signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPTS)
@@ -196,9 +195,9 @@ class Solver:
 
 
 def _memory() -> int:
-    """Return the number of bytes of memory that this process uses."""
+    """Return the resident memory of this process in bytes; outside Linux its peak so far."""
     try:
         pages = int(Path("/proc/self/statm").read_text().split()[1])
-    except OSError:  # not Linux: the peak instead
+    except OSError:
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     return pages * resource.getpagesize()

@@ -32,10 +32,10 @@ from setwise.analysis.semantics.table import execute
 RETURNED = -1
 """The offset of a path that returned to its caller."""
 MOST_PATHS = 2000
-MOST_STEPS = 20_000  # instructions of one path
-_MOST_ROUNDS = 80  # of one loop
-_SUSPECT = 12  # iterations: more than any flood on a board needs
-_CHOICES = 256
+MOST_STEPS = 20_000  # instructions between forks, and of a replay
+_MOST_ROUNDS = 80  # most times that a path takes one backward branch on an unknown condition
+_SUSPECT = 12  # such times, more than any fill needs, after which a replay shows whether the loop is endless
+_CHOICES = 256  # most values of an unknown address that are followed
 
 
 @dataclass(slots=True)
@@ -46,11 +46,11 @@ class Path:
     offset: int
     conditions: tuple[Bits, ...] = ()
     rounds: dict[int, int] = field(default_factory=dict)
-    """The number of times that each branch on an unknown condition went back."""
+    """The number of times that each branch on an unknown condition went back, by the offset of the branch."""
     inside: frozenset[int] = frozenset()
     """The heads of the loops that this path passed through by an invariant."""
     witness: Model | None = None
-    """A model of the path condition, or of it without its latest conditions."""
+    """A model of the path condition, or of an earlier one with fewer conditions."""
 
     @property
     def space(self) -> Space:
@@ -67,7 +67,7 @@ class Path:
 class Stop:
     """A path that did not return; `complaint` says why.
 
-    With a model it is a contract violation, which that model reaches. Without one it is a limit of the prover.
+    With a model it is a contract violation, which that model reaches. Without one the prover cannot follow.
     """
 
     complaint: str
@@ -89,7 +89,7 @@ class CodeMap:
         """The targets of backward branches."""
 
     def at(self, offset: int) -> Decoded:
-        """Return the instruction at an offset. Raises ContractViolation if there is none."""
+        """Return the instruction at an offset. Raises ContractViolation if none is there, Unsupported if unknown."""
         if offset not in self._at:
             if not 0 <= offset < len(self.binary.text):
                 if self.binary.layout is None:
@@ -108,7 +108,7 @@ class CodeMap:
 
 
 class Explorer:
-    """Follows all paths of `code` in one case, under its assumptions and those about the addresses of bases."""
+    """An exploration of all paths of `code` in one case, under `assumptions` and those about addresses of bases."""
 
     def __init__(
         self, solver: Solver, code: CodeMap, entry: EntryUnknowns, case: Case, assumptions: Sequence[Bits]
@@ -117,15 +117,15 @@ class Explorer:
         self.domain: Addresses = solver.domain
         self.assumed = tuple(assumptions)
         self._flattened, self._placed = 0, tuple[Bits, ...]()
-        self.most_rounds = 0  # of any loop on an unknown condition
+        self.most_rounds = 0  # the largest number in any `Path.rounds`
         self.heads: frozenset[int] = frozenset()  # offsets at which `through` takes over
-        self.endless: Callable[[Model], bool] | None = None  # says whether the code runs forever under a model
-        self.through: Callable[[Path], Ways] | None = None
+        self.endless: Callable[[Model], bool] | None = None  # returns whether the code runs forever under a model
+        self.through: Callable[[Path], Ways] | None = None  # returns the paths that leave the loop at a path's head
 
     def run(self, start: Path, one_round: bool = False) -> Ways:
-        """Return the ends of all paths, or those found up to the first Stop.
+        """Return the ends of all paths from `start`, or those found up to the first Stop.
 
-        With `one_round`, `start` is at a loop's head, and paths that return to a head are ends too.
+        With `one_round`, `start` is at a loop's head, paths to a head are ends too, and a Stop does not end the search.
         """
         waiting: Ways = self.follow(start) if one_round else [start]
         ends: Ways = []
@@ -145,7 +145,7 @@ class Explorer:
         return ends
 
     def follow(self, path: Path) -> Ways:
-        """Execute until the path ends, forks or reaches a loop's head. An impossible path yields an empty list."""
+        """Execute until the path ends, forks or reaches one of `heads`. Return its successors, none if impossible."""
         for _ in range(MOST_STEPS):
             try:
                 try:
@@ -164,7 +164,7 @@ class Explorer:
 
     @property
     def assumptions(self) -> tuple[Bits, ...]:
-        """All assumptions, including those about the addresses of bases that occur in conditions."""
+        """All assumptions, including those about the addresses of bases that occur in terms."""
         if len(self.domain.flattened) != self._flattened:
             self._flattened = len(self.domain.flattened)
             self._placed = tuple(places(self.domain, self.code.image, self.case, self.domain.flattened))
@@ -183,7 +183,7 @@ class Explorer:
         return known or self.model(path, fails, about="a required condition fails on a path") is None
 
     def model(self, path: Path, *more: Bits, about: str = "a path goes this way") -> Model | None:
-        """Return an assignment that takes this path under the additional conditions, or None."""
+        """Return a model that takes this path under the additional conditions, or None. `about` describes the query."""
         conditions = (*self.assumptions, *path.conditions, *more)
         witness = path.witness
         if witness is not None and all(witness(condition, 1) for condition in conditions):
@@ -192,7 +192,7 @@ class Explorer:
         return path.witness if path.witness is not witness else None
 
     def step(self, path: Path) -> Ways | None:
-        """Execute one instruction. Return None if the path simply continues."""
+        """Execute one instruction. Return None if the path simply continues, else its successors."""
         self.solver.check()
         instruction, space = self.code.at(path.offset), path.space
         goto = execute(instruction, path.state)
@@ -256,9 +256,9 @@ class Explorer:
         return None
 
     def _decide(self, path: Path, undecided: UndecidedError) -> Ways | None:
-        """Find a word with the same value for all unknowns and record it on the path (None).
+        """Record on the path a word that has the same value for all unknowns and return None, or raise the error.
 
-        Otherwise, if the error allows it, fork the path before this instruction for every value of the first word.
+        With `split`, return a fork before it for each value of the first word; a Stop if one is not allowed.
         """
         if not undecided.split:
             model = self.model(path)
@@ -279,7 +279,7 @@ class Explorer:
         return [*forks]
 
     def _values(self, path: Path, index: Bits) -> list[tuple[int, Bits]]:
-        """Return every value that an index can have on this path, each with its condition."""
+        """Return every value that an index can have on this path, each with the condition that the index equals it."""
         found: list[tuple[int, Bits]] = []
         while (model := self.model(path, *(self.domain.not_(one, 1) for _, one in found))) is not None:
             if len(found) == _CHOICES:
@@ -295,13 +295,13 @@ class Explorer:
         return signed(place.offset, 64) - self.code.image.origin
 
     def _runs_on(self, path: Path) -> Stop | None:
-        """Return a Stop if a replay shows that the code never returns on this path."""
+        """Return a Stop if a replay shows that the code never returns on this path, else None."""
         model = self.model(path) if self.endless is not None else None
         if model is not None and self.endless is not None and self.endless(model):
             return Stop("never returns", model)
         return None
 
     def _stopped(self, path: Path, error: SemanticsError) -> Ways:
-        """Return a Stop, with a model of the path if the error violates the contract. An impossible path has none."""
+        """Return a Stop, with a model if the error can violate the contract; an empty list for an impossible path."""
         model = self.model(path, self.domain.not_(error.allowed, 1))
         return [Stop(str(error), model)] if model or self.possible(path) else []

@@ -24,8 +24,8 @@ from setwise.codegen.targets import TARGETS
 
 Key = tuple[str, str, int]  # name, instruction set, lanes
 Bound = tuple[float | None, float]
-"""Lower bounds in cycles, latency and throughput, for a call or for a board of an array. Arrays have no latency."""
-TIMED = (  # by `setwise report --measure`, for each instruction set that the processor has
+"""Lower bounds in cycles, latency and throughput, for a call or for a board of an array; latency is None for arrays."""
+TIMED = (  # routines that `setwise report --measure` times, for each instruction set that the processor has
     *(f"{family}.attacks.{way}" for way in ("sout", "noEa", "east", "queen") for family in ("dumb7", "kogge-stone")),
     *("push.attacks.sout", "push.attacks.east", "subtraction.attacks.east"),
     *("sliders.union", "sliders.pair", "side.union.white", "sliders.union.batch"),
@@ -37,8 +37,8 @@ class KernelFigures:
     """A kernel in the System V convention, and the figures of its bytes.
 
     `counts` are those of the code. For a routine on `arrays` they are those of one iteration of its loop, which
-    processes `boards` boards; for other routines `boards` is 1. `bounds` are by processor. Code that branches on its
-    arguments has none.
+    processes `boards` boards; for other routines `boards` is 1. `digest` is the start of the image's SHA-256. `bounds`
+    are by the name of the processor. Code with jumps has none, except for a routine on arrays.
     """
 
     name: str
@@ -57,7 +57,7 @@ class KernelFigures:
 
 
 class Figures(dict[Key, KernelFigures]):
-    """Kernels by key, in the order of the catalogue."""
+    """Figures of kernels by key, in the order of the catalogue."""
 
     def of(self, isa: str, *names: str) -> list[KernelFigures]:
         """Return the kernels of these routines for an instruction set, those with the most lanes first."""
@@ -66,28 +66,28 @@ class Figures(dict[Key, KernelFigures]):
         )
 
     def usual(self, isa: str, name: str) -> KernelFigures | None:
-        """Return the kernel with the default number of lanes, or None."""
+        """Return the kernel with the most lanes, which is the default number, or None if there is no kernel."""
         return next(iter(self.of(isa, name)), None)
 
     @property
     def differing(self) -> Figures:
-        """The kernels without those that are identical in the instruction set that theirs extends."""
+        """All kernels but those whose figures are the same in the instruction set that theirs extends."""
         older = {isa: target.extends.name for isa, target in TARGETS.items() if target.extends}
         same = ((key, replace(each, isa=older.get(each.isa, ""))) for key, each in self.items())
         return Figures((key, self[key]) for key, each in same if self.get((each.name, each.isa, each.lanes)) != each)
 
 
 def keys() -> list[Key]:
-    """Return the keys of all kernels.
+    """Return the keys of the reported kernels: for each routine and instruction set, one for each number of lanes.
 
-    One-direction code for one board has one key, since its lanes do not change it.
+    If the lanes hold boards, only the default number of lanes is reported.
     """
     pairs = ((routine, isa) for routine in catalogue().values() for isa in routine.isas)
     return [(of.name, isa, n) for of, isa in pairs for n in widths(of, TARGETS[isa])[: 1 if of.batched else None]]
 
 
 def figures_of(name: str, isa: str, lanes: int | None = None, variant: str = "") -> KernelFigures:
-    """Return the figures of one kernel, all from one request."""
+    """Compile one kernel and return its figures."""
     request = api.request(name, isa, lanes=lanes, variant=variant)
     (costed,) = api.costs([request])
     kernel, binary, arrays = request.kernel, binary_of(request.kernel), bool(request.routine.contract.elements)
@@ -123,12 +123,10 @@ class Session(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Measurements(Struct, frozen=True, forbid_unknown_fields=True):
-    """The content of the file of measurements.
+    """The content of the file of measurements. Its rows are lists in the order of their fields.
 
-    Rows are lists in the order of their fields.
-
-    A `digest` is the start of the SHA-256 of a kernel's image. `shortest` holds the number of instructions and the
-    kind of source, by compiler, instruction set and routine.
+    A `digest` is the start of the SHA-256 of a kernel's image. `shortest` holds the number of instructions and the kind
+    of source of the shortest code, by compiler, instruction set and routine.
     """
 
     sessions: list[Session] = []
@@ -136,14 +134,17 @@ class Measurements(Struct, frozen=True, forbid_unknown_fields=True):
     shortest: dict[str, dict[str, dict[str, tuple[int, str]]]] = {}
 
     def of(self, figures: Figures) -> Measurements:
-        """Return the measurements without rows whose digest is not that of the current kernel."""
+        """Return the measurements without timings of kernels whose image differs from that in `figures`."""
         held = {(*key, kernel.digest) for key, kernel in figures.items()}
         fresh = [altered(each, cycles=[row for row in each.cycles if row[:4] in held]) for each in self.sessions]
         return altered(self, sessions=fresh)
 
 
 def shortest_of(compiler: Compiler, isa: str) -> dict[str, tuple[int, str]]:
-    """Return the length and the kind of source of the shortest code that a compiler makes of our C, by routine."""
+    """Return by routine the number of instructions, and the kind of source, of a compiler's shortest code of our C.
+
+    Routines on arrays and look-ups in tables are left out.
+    """
     names = [name for name, routine in catalogue().items() if isa in routine.isas and not routine.contract.elements]
     found: dict[str, tuple[int, str]] = {}
     for made in compile_all(names, isa, using=(compiler,)):
@@ -154,7 +155,10 @@ def shortest_of(compiler: Compiler, isa: str) -> dict[str, tuple[int, str]]:
 
 
 def measure(progress: Callable[[str], None], patience: float) -> Session:
-    """Time the kernels of TIMED on this processor. Raises ValueError if `setwise cost` has no table for it."""
+    """Time the kernels of TIMED that this processor can run; `patience` is in seconds for each timing process.
+
+    Raises ValueError if `setwise cost` has no table for this processor.
+    """
     here, key = processor_here(), attrgetter("name", "isa", "lanes")
     if here is None:
         raise ValueError(f"setwise cost has no table for {machine()}: measure on a processor that it lists")

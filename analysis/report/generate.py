@@ -13,11 +13,10 @@ from setwise.codegen.targets import TARGETS
 
 
 def generate(recorded: Measurements, check: bool, show: Callable[[str], None], note: Callable[[str], None]) -> Files:
-    """Return every report file by its path.
+    """Compile all kernels, run the C compilers, and return the text of every report file by its path.
 
-    This compiles all kernels and runs the compilers.
-
-    With `check`, only compilers of the recorded versions run. `note` is called with a line about each other one.
+    With `check`, only compilers of the recorded versions run. `note` receives a line about each recorded compiler that
+    does not run, `show` a line of progress on each kernel.
     """
     here = {each.name: each for each in installed() if not check or recorded.compilers.get(each.name) == each.version}
     for name in recorded.compilers.keys() - here.keys():

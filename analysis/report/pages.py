@@ -48,11 +48,11 @@ _FORMS = (
     *("kogge-stone.empty-attacks", "shift.one"),
     *("dumb7.occluded-rolled", "dumb7.occluded-until-dry", "dumb7.attacks-until-dry"),
 )
-_SHOWN = ("sout", "east", "queen", "")  # directions in costs.md
+_SHOWN = ("sout", "east", "queen", "")  # directions in costs.md; "" is a routine without one
 
 
 def pages(figures: Figures, recorded: Measurements) -> dict[str, str]:
-    """Return every page and picture by its path."""
+    """Return the text of every page and picture by its path."""
     fresh = recorded.of(figures)
     floods = [fill(find(f"{family}.occluded.sout"), (SLIDERS, EMPTY)) for family in FAMILIES]
     drawn = {name: dependences([*starmap(_graph, kernels)], MODEL) for name, kernels in _GRAPHS.items()}
@@ -81,14 +81,14 @@ def _graph(name: str, isa: str) -> DependencePicture:
 
 
 def _row(name: str, isa: str, variant: str = "") -> tuple[str, ...]:
-    """Return a command's arguments for a kernel, its instructions, and its bounds on latency and throughput."""
+    """Return a kernel's cells: arguments of a command, number of instructions, bounds on latency and throughput."""
     kernel = figures_of(name, isa, variant=variant)
     command = f"`{name} --isa {isa}{variant and f' --variant {variant}'}`"
     return command, figure(kernel.length), *map(figure, kernel.bounds[MODEL.name])
 
 
 def _titled(kernel: KernelFigures) -> tuple[str, str]:
-    """Return the first two cells of a row."""
+    """Return the first two cells of a row: the routine, and the instruction set with the number of lanes."""
     return f"`{kernel.name}`", _with_lanes(kernel.isa, kernel.lanes)
 
 
@@ -97,7 +97,7 @@ def _with_lanes(isa: str, lanes: int) -> str:
 
 
 def _verdict(figures: Figures) -> str:
-    """Return the comparison of dumb7 with Kogge-Stone: the number of wins, and ranges of figures."""
+    """Return Markdown that compares dumb7 with Kogge-Stone: the number of wins, and a table of ranges of figures."""
     lines, less = [], []
     for scope, ways in (("one direction", [way.name for way in DIR8]), ("all eight", ["queen"])):
         for isa, lanes in product(ISAS, (1, 2, 4, 8)):
@@ -141,13 +141,13 @@ def _comparison(figures: Figures) -> str:
 
 
 def _split(kernel: KernelFigures | None) -> str:
-    """Return moves + operations, followed by the number of other instructions if there are any."""
+    """Return the text "moves + operations", then " + others" if there are other instructions; a dash for None."""
     rest = kernel.counts.instructions - kernel.counts.moves - kernel.counts.operations if kernel else 0
     return f"{kernel.counts.moves} + {kernel.counts.operations}" + (f" + {rest}" if rest else "") if kernel else "-"
 
 
 def _total(kernel: KernelFigures | None) -> str:
-    """Return the number of instructions: for arrays a board, otherwise with the number of moves in brackets."""
+    """Return the number of instructions as text, for arrays a board; otherwise any moves follow in brackets."""
     moves = kernel.counts.moves if kernel and not kernel.arrays else 0
     return figure(kernel.length if kernel else None) + (f" ({moves})" if moves else "")
 
@@ -155,7 +155,7 @@ def _total(kernel: KernelFigures | None) -> str:
 def _totals(figures: Figures, names: Sequence[str]) -> str:
     """Return a table with a row a routine and a column an instruction set.
 
-    A number of lanes gets a column of its own if its counts differ.
+    Another number of lanes than the largest gets a column of its own if a count differs.
     """
     columns: dict[str, list[str]] = {}
     for isa in ISAS:
@@ -168,7 +168,7 @@ def _totals(figures: Figures, names: Sequence[str]) -> str:
 
 
 Pair = tuple[KernelFigures, tuple[int, str, str]]
-"""Our kernel; length, kind of source and compiler of the compilers' shortest code."""
+"""Our kernel; number of instructions, kind of source and compiler of the compilers' shortest code."""
 
 
 def _compilers(figures: Figures, recorded: Measurements) -> str:
@@ -197,7 +197,7 @@ def _compilers(figures: Figures, recorded: Measurements) -> str:
 
 
 def _won(pairs: Iterable[Pair]) -> tuple[int, int, int]:
-    """Return how often our code is shorter, equally long and longer."""
+    """Return the numbers of pairs in which our code is shorter, equally long and longer."""
     more = [ours.counts.instructions - theirs[0] for ours, theirs in pairs]
     return sum(each < 0 for each in more), more.count(0), sum(each > 0 for each in more)
 
@@ -214,7 +214,7 @@ def _costs(figures: Figures) -> str:
 
 
 def _measurements(figures: Figures, recorded: Measurements) -> str:
-    """Return a section for each session: measured cycles beside lower bounds."""
+    """Return the page of measurements: for each session a table of measured cycles beside lower bounds."""
     sections = []
     for session in recorded.sessions:
         lines = []
@@ -230,7 +230,7 @@ def _measurements(figures: Figures, recorded: Measurements) -> str:
 
 
 def page(template: str, /, **fields: object) -> str:
-    """Return the page of a template with its fields filled in."""
+    """Return the text of a file of templates/ with its fields filled in."""
     return (files(__package__) / "templates" / template).read_text(encoding="utf-8").format(**fields)
 
 
@@ -247,6 +247,6 @@ def figure(value: float | None) -> str:
 
 
 def span(values: Iterable[float]) -> str:
-    """Return the minimum and maximum of some numbers, or one number if they are equal."""
+    """Return the range of some numbers as text, "least to most", or one number if they print alike."""
     least, *_, most = map(figure, sorted([*values] * 2))
     return least if least == most else f"{least} to {most}"

@@ -14,11 +14,11 @@ from setwise.codegen.files import read_checked, write_atomically
 
 PATH, _MOST_BYTES = "data/measurements.json", 1 << 26
 Files = Mapping[str, str]  # texts by paths relative to the folder, with / as separator
-_SHOWN = 100  # characters of a line
+_SHOWN = 100  # characters of a differing line
 
 
 def read(folder: Path) -> Measurements:
-    """Return the recorded measurements of a reports folder. Raises ValueError if the file is damaged."""
+    """Return the recorded measurements of a reports folder, empty without a file. Raises ValueError if damaged."""
     path, remedy = folder / PATH, "restore it from the repository"
     if not path.exists():
         return Measurements()
@@ -30,7 +30,7 @@ def read(folder: Path) -> Measurements:
 
 
 def text(recorded: Measurements) -> str:
-    """Return the text of the file of measurements, with one row a line."""
+    """Return measurements as the text of their file, with one row a line."""
     indented = json.dumps(msgspec.to_builtins(recorded), indent=1)
     return re.sub(r"\[[^][{}]*\]", lambda row: re.sub(r"\n +", " ", row[0]), indented) + "\n"
 
@@ -38,9 +38,8 @@ def text(recorded: Measurements) -> str:
 def write(folder: Path, files: Files) -> None:
     """Write the files, each atomically and with the mode of the previous one.
 
-    Raises ValueError if that fails.
-
-    A file that is not a report is never overwritten: the folder must have measurements, and each page its footer.
+    Raises ValueError if that fails, or if a file would be overwritten that is not a report. A report is a regular file
+    in a folder that has the file of measurements; a page also has the footer of `setwise report`.
     """
     for path in (folder / name for name in files if os.path.lexists(folder / name)):
         if not (folder / PATH).is_file() or not _is_report(path):
@@ -61,7 +60,7 @@ def _is_report(path: Path) -> bool:
 
 
 def differences(folder: Path, wanted: Files) -> Iterator[str]:
-    """Yield a line for each file that is missing, differs, or is in data/ or pictures/ without being generated."""
+    """Yield a line for each wanted file that is missing or differs, and for unwanted files in data/ and pictures/."""
     for name, text in wanted.items():
         there = (folder / name).read_text(encoding="utf-8") if (folder / name).is_file() else None
         if there is None:

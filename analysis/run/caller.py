@@ -18,10 +18,10 @@ class Caller:
         self._instructions: tuple[Decoded, ...] = decode(binary.text)
 
     def trace(self, words: Sequence[int], limit: int = 1_000_000) -> Trace:
-        """Interpret the call with these words, one for each parameter but the results' address.
+        """Return the trace of a call with these words, one for each parameter but the results' address.
 
         A word is repeated in all lanes of a vector. Raises ValueError for a wrong number of words, and SemanticsError
-        for code that the semantics forbid or do not know.
+        for code that the semantics forbid or do not know, or after `limit` instructions.
         """
         inputs = [argument for argument in self.task.arguments if argument.kind != RESULTS]
         values: Mapping[str, int] = dict(zip((argument.name for argument in inputs), words, strict=True))
@@ -54,7 +54,7 @@ class Caller:
 def word_at(
     place: Place, lane: int, registers: Mapping[str, int], vectors: Mapping[str, Sequence[int]], block: bytes
 ) -> int:
-    """Return one lane of a result; `block` is the buffer that results are written to."""
+    """Return one lane of a result. For one in memory or on the stack, `block` holds the bytes from offset 0 on."""
     if place.file == "vector":
         return vectors[place.register][lane]
     if place.file == "general":

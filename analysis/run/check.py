@@ -9,25 +9,24 @@ import numpy as np
 from setwise.analysis.run.inputs import Cases, Column
 from setwise.codegen.run.call import Violation
 
-_GUARD, _UNTOUCHED = 8, 0xA5A5_5A5A_C3C3_3C3C  # elements before and behind an array, and their content
-_LENGTHS = (*range(40), 143)  # each loop runs at least once, with up to eight boards a register and eight registers
+_GUARD, _UNTOUCHED = 8, 0xA5A5_5A5A_C3C3_3C3C  # number of elements before, and behind, an array, and their content
+_LENGTHS = (*range(40), 143)  # with up to eight boards a register and eight registers, each loop runs at least once
 
-CheckStatus = Literal["passed", "failed", "not run", "proved"]
-"""The end of a check; "proved" is for code that is not run because it is proved."""
+CheckStatus = Literal["passed", "failed", "not run"]
 
 
 Drive = Callable[[Sequence[int], int, int], Violation | None]
-"""A function that runs a kernel: it takes the addresses of the columns and of the results, and the number of cases."""
+"""A function that runs a kernel, from the addresses of columns, the address of results, and the number of cases."""
 Left = tuple[Column, Violation | None]
-"""The results' memory after a trial, and the kernel's violation of its convention."""
+"""The results' memory after a trial, and the kernel's violation of its convention or None."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trial:
     """One run over `cases` cases: its columns, and the results' memory before the run and as expected after it.
 
-    Results begin `start` elements behind the start of that memory. With `over`, the results overwrite that column in
-    place.
+    Results begin `start` elements behind the start of that memory. If `over` is not None, the results overwrite the
+    column with that index.
     """
 
     before: Column
@@ -38,7 +37,7 @@ class Trial:
     over: int | None = None
 
     def difference(self, cases: Cases) -> str:
-        """Describe a failed trial of arrays."""
+        """Return a sentence that describes a failed trial of arrays."""
         if self.over is None:
             return f"an array of {self.cases} boards, or the memory around it, differs"
         return f"an array of {self.cases} boards over its own {cases.names[self.over]} differs"
@@ -46,7 +45,7 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """The first failing case: its number, the inputs, and the expected and actual results."""
+    """The first failing case: its number from 0, the inputs, and the expected and actual results."""
 
     case: int
     inputs: tuple[tuple[str, int], ...]
@@ -67,16 +66,12 @@ class Outcome:
     mismatch: Mismatch | None = None
     on: str = ""
 
-    @property
-    def right(self) -> bool:
-        """True if the code is proved or passed its cases."""
-        return self.status in ("proved", "passed")
-
 
 def trials(cases: Cases) -> list[Trial]:
     """Return the runs of a check: one over all cases, and for a kernel on arrays also short arrays of several lengths.
 
-    The short arrays have guard elements on both sides, which must not change. Each input also serves as output once.
+    For each length, results go once to an array of their own, between guard elements that must not change, and once
+    over each input.
     """
     # The complement of the expected results, so that a result that is never written is detected.
     whole = Trial((~cases.expected).copy(), cases.expected, 0, cases.columns, cases.number)
@@ -86,7 +81,7 @@ def trials(cases: Cases) -> list[Trial]:
 def _arrays(cases: Cases) -> Iterator[Trial]:
     for length in _LENGTHS:
         rows = slice(length, 2 * length)  # other cases for each length
-        # One word behind NumPy's alignment: not a multiple of 16.
+        # Columns start one word behind NumPy's alignment: not at a multiple of 16.
         columns = tuple(np.concatenate([column[:1], column[rows]])[1:] for column in cases.columns)
         around = np.full(length + 2 * _GUARD, _UNTOUCHED, np.uint64)
         after = around.copy()
@@ -97,7 +92,7 @@ def _arrays(cases: Cases) -> Iterator[Trial]:
 
 
 def check(drive: Drive, cases: Cases) -> Outcome:
-    """Run a kernel over all cases on this processor."""
+    """Return the outcome of running a kernel by `drive` over all cases, on this processor."""
     tried = trials(cases)
     return verdict(cases, tried, (_driven(drive, trial) for trial in tried))
 
@@ -110,7 +105,7 @@ def _driven(drive: Drive, trial: Trial) -> Left:
 
 
 def verdict(cases: Cases, tried: Sequence[Trial], left: Iterable[Left]) -> Outcome:
-    """Return the outcome of a check from the memory after each trial, in order; the first trial covers all cases."""
+    """Return the outcome of a check from `left`, one for each trial in order; the first trial covers all cases."""
     number = 0
     for trial, (memory, violation) in zip(tried, left, strict=False):
         if violation is None and (memory == trial.after).all():

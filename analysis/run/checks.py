@@ -54,12 +54,12 @@ def check_row(key: tuple[str, str | None, int, str], outcome: Outcome) -> dict[s
 def check_kernels(
     requests: Sequence[Request], show: Show = silent, *, quick: bool = False, on: EmulatedProcessor | None = None
 ) -> Iterator[CheckedKernel]:
-    """Yield the outcome of each kernel's check.
+    """Yield the outcome of each kernel's check; for consecutive kernels with one contract in any order.
 
-    Consecutive kernels with one contract share cases and expected results. A kernel runs on the emulated processor `on`
-    if given, else on this processor, else on an emulated one that has the features that this one lacks. An emulated
-    processor runs the cases of `quick`, because it is a hundred times slower. Identical bytes are run once. Refused
-    requests are skipped; raises Refused if all are.
+    Such kernels share cases and expected results, and identical bytes are run once. A kernel runs on the emulated
+    processor `on` if given, else on this processor, else on an emulated one that has the features that this one lacks.
+    An emulated processor runs the cases of `quick`, because it is a hundred times slower. Refused requests are skipped;
+    raises Refused if all are.
     """
     for _, group in groupby(made(requests, show), lambda attempt: attempt[0].routine.contract):
         yield from _checked(list(group), quick, on)
@@ -118,7 +118,8 @@ def check(
 ) -> list[CheckedKernel]:
     """Check kernels against their specifications in up to `processes` processes, on this processor or an emulated one.
 
-    A kernel whose features this processor lacks runs in Bochs. `on` names a processor of Bochs for all. Needs NumPy.
+    Return the outcomes sorted by key. A kernel whose features this processor lacks runs in Bochs. `on` names a
+    processor of Bochs for all. Needs NumPy.
     """
     work = partial(check_kernels, quick=quick, on=None if on is None else ready(on))
     return sorted(in_processes(work, requests, processes, show), key=attrgetter("key"))
@@ -129,8 +130,8 @@ def check_function(
 ) -> Outcome:
     """Check a function of an ELF file in Bochs against the specification of a routine.
 
-    Raises NoBochs without Bochs, and CannotRunHere if no emulated processor has the features of the function. Needs
-    NumPy.
+    `abi` is the calling convention of the function. It runs on the emulated processor `on`, by default the oldest one
+    that has its features. Raises NoBochs without Bochs, and CannotRunHere if a feature is missing. Needs NumPy.
     """
     emulated = None if on is None else ready(on)
     binary, kernel = function.binary, lower(spec, spec.isas[0], abi)
@@ -142,7 +143,10 @@ def check_function(
 
 
 def _processor_for(binary: Binary, on: EmulatedProcessor | None) -> EmulatedProcessor:
-    """Return `on`, or the oldest emulated processor that has all features that these bytes need."""
+    """Return `on`, or without it the oldest emulated processor with all features that the code needs.
+
+    Raises CannotRunHere if `on`, or every one, lacks a feature.
+    """
     needed = asked_for(features(decode(binary.text)))
     if on is not None:
         if lacking := needed - on.features:

@@ -1,10 +1,8 @@
 """Checks on an emulated processor: many kernels in one boot, with corrections for the emulator's known bugs.
 
-The driver that calls and checks a kernel is that of native runs (setwise.codegen.run.driver).
-
-A bug is data: a description of the behaviour of Bochs 2.7, and a correction of the code that makes Bochs give the
-results of a real processor. tests/analysis/semantics/test_machines.py demonstrates each bug, and fails if Bochs fixes
-it.
+The driver that calls and checks a kernel is that of native runs (setwise.codegen.run.driver). A bug is data: a
+description of the behaviour of Bochs 2.7, and, if any, a correction of the code that makes Bochs give the results of a
+real processor. tests/analysis/semantics/test_machines.py demonstrates each bug, and fails if Bochs fixes it.
 """
 
 import struct
@@ -76,7 +74,7 @@ def fault_of(instruction: Decoded) -> Fault | None:
 
 @dataclass(frozen=True, slots=True)
 class EmulatedCode:
-    """Code for an emulated processor: its bytes, and its signature."""
+    """Code for an emulated processor: its bytes, and the signature of its calls."""
 
     binary: Binary
     signature: Signature
@@ -142,10 +140,10 @@ class _Placement:
 
 
 def _emulate(runs: Sequence[_Run], on: EmulatedProcessor) -> Iterator[Left]:
-    """Yield the results' memory after each run, and the kernel's violation of its convention.
+    """Yield the results' memory after each run, and the kernel's violation of its convention or None.
 
-    One boot makes as many runs as its memory holds. Raises codegen.run.bochs.NoBochs if Bochs is missing or fails, and
-    codegen.run.boot.Full if the memory is too small for one run.
+    One boot makes as many runs as its memory holds, up to one that does not end. Raises codegen.run.bochs.NoBochs if
+    Bochs is missing or fails, and codegen.run.boot.Full if the memory is too small for one run.
     """
     done = 0
     while done < len(runs):
@@ -175,7 +173,7 @@ def _breaches(ending: Ending, placement: _Placement, seconds: float) -> tuple[st
 
 
 def _loaded(runs: Sequence[_Run]) -> tuple[Image, list[_Placement]]:
-    """Return an image with as many of these runs as it can hold, but at least one."""
+    """Return an image with the first of these runs, as many as it can hold, and where they are. Raises Full if none."""
     image = Image()
     constants: dict[int, int] = {}
     placed: list[_Placement] = []
@@ -190,7 +188,7 @@ def _loaded(runs: Sequence[_Run]) -> tuple[Image, list[_Placement]]:
 
 
 def _place(image: Image, run: _Run, constants: dict[int, int]) -> _Placement:
-    """Add a run's code and memory to the image; `constants` has the addresses of columns that are already there."""
+    """Add a run to the image and return its addresses; `constants` maps ids of columns in it to addresses."""
     signature, trial = run.signature, run.trial
     results = image.writable(trial.before)
     addresses = []

@@ -3,16 +3,15 @@
 A kind is board (sliders), leapers, empty, occupied, square, dir8, direction9 or word; a parameter of kind `results` is
 the address for the results. The cases of a routine, in this order:
 
-edges    every combination of a few extreme boards and words
-lines    with sliders: each line of the board, with every set of sliders and every set of blockers on it
-rays     with a square: for all 64 every occupancy of its rays, with random pieces elsewhere
+edges    combinations of a few extreme boards and words
+lines    with sliders: each line of the routine's directions, with every set of sliders and every set of blockers on it
+rays     with a square: for all 64 every occupancy of its rays (together, or one after the other), others random
 leaps    with leapers: each kind of them alone, on each square
 random   boards of mixed densities, from a seed
 
-The number of cases is a multiple of 8, because one call may take 8; the first cases are repeated to fill up. For a
-routine on arrays the cases are the elements.
-
-Needs NumPy.
+Of lines or rays, with leapers or in a quick check, a random sixteenth is kept. The number of cases is a multiple of 8,
+because one call may take 8; the first are repeated to fill up. `few_cases` makes fewer, for searches. For a routine on
+arrays the cases are the elements. Needs NumPy.
 """
 
 import itertools
@@ -36,7 +35,7 @@ SEED = 20050522
 _EDGES = (0, raywalk.ALL, 1, 1 << 63, 0x8000_0000_0000_0001, 0x0101_0101_0101_0101, 0x00FF_FFFF_FFFF_FF00)
 _SLIDERS, _BLOCKERS, _ANYTHING = ("board",), ("empty", "occupied"), ("leapers", "word")
 _WHOLE = ("", *leaperwalk.COLORS)  # directions of routines for a whole side
-_CHUNK = 1 << 14
+_CHUNK = 1 << 14  # cases that are evaluated together
 _MOST_TOGETHER = 5  # most boards whose extreme values are tried in every combination
 _MOST_LANES = 8
 
@@ -60,12 +59,12 @@ class Cases:
 
 
 def make_cases(contract: Contract, quick: bool = False, random_boards: int = RANDOM_BOARDS) -> Cases:
-    """Return the cases of a contract; with `quick` a sixteenth of lines and rays and a tenth of the random boards.
+    """Return the cases of a contract; with `quick` a tenth of the random boards.
 
-    Raises ValueError for an unknown kind, requirement or specification, or if no case meets the requirements.
+    With `quick`, or if there are leapers, a random sixteenth of the lines or rays is kept. Raises ValueError for an
+    unknown kind, requirement or specification, or if no case meets the requirements.
     """
     maker = _Maker(contract)
-    # Sliders keep all their lines if the routine takes no leapers.
     share = 16 if quick or maker.of_kind("leapers") else 1
     number = random_boards // 10 if quick else random_boards
     blocks = [maker.edges(), maker.drawn(number)]
@@ -80,9 +79,9 @@ def make_cases(contract: Contract, quick: bool = False, random_boards: int = RAN
 
 
 def few_cases(contract: Contract, number: int) -> Cases:
-    """Return `number` cases: a quarter each of extreme words, mixed densities, few pieces, and one slider.
+    """Return `number` cases: a quarter each of extreme words, mixed densities, few pieces, and one slider on a board.
 
-    A search tries them first. The single slider has few other pieces around it. Raises the errors of `make_cases`.
+    A search tries them first. The single sliders have few other pieces around them. Raises the errors of `make_cases`.
     """
     maker = _Maker(contract)
     edges = maker.edges()
@@ -137,7 +136,7 @@ class _Maker:
         return Cases(tuple(p.name for p in self.parameters), tuple(columns), expected, bool(self.contract.elements))
 
     def words(self, number: int) -> Column:
-        """Return random words."""
+        """Return `number` random words from the seeded generator."""
         return self._raw(number).astype(np.uint64)
 
     def of_kind(self, *kinds: str) -> list[Parameter]:
@@ -148,7 +147,7 @@ class _Maker:
         return raywalk.DIR8 if name.lower() in (*_WHOLE, "any") else raywalk.directions(name)
 
     def edges(self) -> list[Column]:
-        """Return extreme words in every combination, or a sample of the combinations; selectors are random."""
+        """Return all combinations of extreme words, for many boards a sample; squares and directions are random."""
         whole = self.of_kind(*_ANYTHING, *_SLIDERS, *_BLOCKERS)
         if len(whole) <= _MOST_TOGETHER:
             rows = np.array(list(itertools.product(_EDGES, repeat=len(whole))), np.uint64)
@@ -159,7 +158,7 @@ class _Maker:
         return [self.bounded(p, next(words)) if p in whole else self.draw(p, len(rows)) for p in self.parameters]
 
     def lines(self) -> Iterator[list[Column]]:
-        """Yield each line of the routine's directions with every pair of sets on it."""
+        """Yield for each line every pair of a set of sliders and a set of blockers on it; nothing without sliders."""
         if not self.of_kind(*_SLIDERS):
             return
         at_run_time = self.of_kind("dir8")
@@ -191,7 +190,7 @@ class _Maker:
         return sliders
 
     def rays(self) -> Iterator[list[Column]]:
-        """Yield for each square every occupancy of its rays, one direction at a time if that is an argument."""
+        """Yield for each square every occupancy of its rays: together for a fixed direction, otherwise one by one."""
         numbered = bool(self.of_kind("direction9"))
         for square in range(64):
             rays = {d: _ray(square, d, self.contract.numbering.numbers) for d in self.directions()}
@@ -207,7 +206,7 @@ class _Maker:
                 yield self.from_square(square, [])
 
     def from_square(self, square: int, ray: Sequence[int], number: int = 0) -> list[Column]:
-        """Return each occupancy of a ray with random pieces elsewhere, which must not matter."""
+        """Return columns with every occupancy of the squares `ray`; the others, which must not matter, are random."""
         sets = self.subsets(ray)
         elsewhere = np.uint64(raywalk.ALL ^ sum(1 << s for s in ray))
         sets = sets | (self.words(len(sets)) & elsewhere)
@@ -249,14 +248,14 @@ class _Maker:
         return sets
 
     def draw(self, parameter: Parameter, number: int) -> Column:
-        """Return random words for a parameter, from the seeded generator."""
+        """Return `number` random words for a parameter. Raises ValueError for an unknown kind."""
         raw = self.words(number)
         if parameter.kind == "square":
             return raw % np.uint64(64)
         if parameter.kind == "dir8":
             return raw % np.uint64(8)
         if parameter.kind == "direction9":
-            # Mostly numbers of directions; any other number attacks nothing.
+            # Mostly 0 to 10: 1 to 8 are directions; any other number attacks nothing.
             return np.where(raw >> 60 == 0, raw, raw % np.uint64(11))
         if parameter.kind not in (*_ANYTHING, *_SLIDERS, *_BLOCKERS):
             raise ValueError(f"no test cases for a parameter of kind '{parameter.kind}' ({parameter.name})")
@@ -267,11 +266,11 @@ class _Maker:
         return self.bounded(parameter, drawn)
 
     def drawn(self, number: int) -> list[Column]:
-        """Return random words for each parameter."""
+        """Return `number` random words for each parameter."""
         return [self.draw(parameter, number) for parameter in self.parameters]
 
     def sparse(self, number: int, most: int) -> list[Column]:
-        """Return boards with at most `most` sliders each and few other pieces. Blockers include the sliders."""
+        """Return columns with at most `most` sliders on each board and few other pieces; blockers include sliders."""
         pieces = self.few_squares(number, most) & self.words(number)
         drawn = {}
         for parameter in self.of_kind(*_SLIDERS):
@@ -282,7 +281,7 @@ class _Maker:
         return [drawn[p.name] if p.name in drawn else self.draw(p, number) for p in self.parameters]
 
     def few_squares(self, number: int, most: int) -> Column:
-        """Return sets of at most `most` squares."""
+        """Return `number` sets of at most `most` squares."""
         squares = [np.uint64(1) << self.words(number) % np.uint64(64) for _ in range(most)]
         union: Column = np.bitwise_or.reduce(squares)
         return union
@@ -291,7 +290,10 @@ class _Maker:
         return words % np.uint64(parameter.below) if parameter.below else words
 
     def within_contract(self, columns: Sequence[Column]) -> list[Column]:
-        """Return the columns restricted to cases that meet the contract's requirements."""
+        """Return the columns without sliders that violate a requirement, and without cases that violate a written one.
+
+        Raises ValueError if no case is left, or for an unknown requirement.
+        """
         named = {p.name: column for p, column in zip(self.parameters, columns, strict=True)}
         for requirement in self.contract.requires:
             if isinstance(requirement, str):
@@ -307,9 +309,9 @@ class _Maker:
         return kept
 
     def keep_sliders(self, requirement: str, named: dict[str, Column]) -> None:
-        """Remove the sliders from squares that a requirement forbids."""
+        """Remove the sliders in `named`, the columns by parameter, from squares that a requirement forbids."""
         kind = SLIDERS_WITHIN.get(requirement)
-        if kind is None and " below " not in requirement:  # bounds are the parameters' own
+        if kind is None and " below " not in requirement:  # `bounded` keeps the bounds
             raise ValueError(f"no inputs for the requirement '{requirement}': add it to SLIDERS_WITHIN")
         for blockers in self.of_kind(kind or ""):
             allowed = ~named[blockers.name] if kind == "empty" else named[blockers.name]

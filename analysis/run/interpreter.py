@@ -16,7 +16,7 @@ BUFFERS = 0x1000_0000
 BACK = 0x0BAD_0C0D_E000  # the return address of the final ret
 
 _STACK_BELOW = 1 << 16
-_STACK_ABOVE = 8 + 32 + 64  # the return address, the space that Windows reserves for the callee, stack arguments
+_STACK_ABOVE = 8 + 32 + 64  # in bytes: return address, the space that Windows reserves for the callee, arguments
 _BUFFER_DISTANCE = 1 << 24
 _LANE = 0xFFFF_FFFF_FFFF_FFFF
 
@@ -24,12 +24,12 @@ Start = int | str | Sequence[int]
 
 
 class StepError(SemanticsError):
-    """An execution error: a jump to no instruction, an access outside memory, or no return within the limit."""
+    """An execution error: a jump to no instruction, an access outside memory, or no proper return within the limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class RegisterWrite:
-    """A register that a step wrote, by the name that the instruction uses, as 64-bit lanes, lowest first."""
+    """A register that a step wrote: the full name (of a vector operand, its own), and 64-bit lanes, lowest first."""
 
     name: str
     lanes: tuple[int, ...]
@@ -76,17 +76,17 @@ class MemoryRange:
 
 @dataclass(slots=True)
 class MemoryRanges(AddressSpace):
-    """Memory of a few disjoint ranges; an access outside them is an error that names the address."""
+    """Memory of a few disjoint ranges. An access outside them raises a StepError that names the address."""
 
     regions: list[MemoryRange] = field(default_factory=list)
 
     def load(self, address: int, bits: int, wanted: int = 1) -> int:
-        """Return the little-endian value. Raises StepError outside all ranges."""
+        """Return the little-endian value of `bits` bits. Raises StepError outside the accessible ranges."""
         region, place = self._find(address, bits // 8, "reads")
         return int.from_bytes(region.content[place : place + bits // 8], "little")
 
     def store(self, address: int, bits: int, value: int, wanted: int = 1) -> None:
-        """Write the little-endian value. Raises StepError outside all ranges, and in a read-only range."""
+        """Write a value of `bits` bits, little-endian. Raises StepError outside the accessible and writable ranges."""
         region, place = self._find(address, bits // 8, "writes")
         if not region.writable:
             raise StepError(f"writes {bits // 8} bytes at byte {place} of {region.name}, which is read-only")
@@ -102,20 +102,21 @@ class MemoryRanges(AddressSpace):
                 return region, place
         near = min(self.regions, key=lambda region: abs(address - region.start))
         raise StepError(
-            f"{does} {size} bytes at {address:#x}, outside all memory: "
-            f"byte {address - near.start} of {near.name}, which has {len(near.content)}"
+            f"{does} {size} bytes at {address:#x}, which is not memory of the call; "
+            f"the nearest is {near.name}: {len(near.content)} bytes at {near.start:#x}"
         )
 
 
 class Interpreter:
     """An interpreter with code, memory and registers.
 
-    `registers` gives register values at entry by name (rdi, ecx, xmm2, k1): integers, for vector registers also 64-bit
-    lanes, or the name of a buffer for its address. All other registers hold arbitrary values, so that code that relies
-    on them is found out. Buffers begin at odd multiples of 8, with unmapped memory on either side. `instructions` is
-    the decoded text, if known. `entry` is the offset of the first instruction. `stack` gives stack arguments by their
-    offset from rsp at entry. `rsp` is the address of the return address, and `above` the number of bytes from there to
-    the top of the stack. `code` is the address of the first byte of the code.
+    `registers` gives register values at entry by name (rdi, xmm2, zmm2, k1; general registers of 64 bits): integers,
+    for vector registers also 64-bit lanes, or the name of a buffer for its address. All other registers hold arbitrary
+    values, so that code that relies on them is found out. `memory` gives the buffers' contents by name. Buffers begin
+    at odd multiples of 8, with unmapped memory on either side. `instructions` is the decoded text, if known. `entry` is
+    the offset of the first instruction. `stack` gives stack arguments, as numbers or buffers, by offset from rsp at
+    entry. `rsp` is the address of the return address, `above` the number of bytes from there to the top of the stack.
+    `code` is the address of the first byte of the code.
 
     >>> trace = Interpreter(Binary(bytes.fromhex("4889d048c1e808c3")), {"rdx": 0x1234}).run()
     >>> hex(trace.registers["rax"]), [step.written[0].lanes for step in trace.steps[:2]]
@@ -137,7 +138,7 @@ class Interpreter:
         decoded = decode(binary.text) if instructions is None else instructions
         self.binary, self.code = binary, code
         self.at = {instruction.offset: instruction for instruction in decoded}
-        self.offset: int | None = entry  # of the next instruction; None after the final ret
+        self.offset: int | None = entry  # the offset of the next instruction; None after the final ret
         self.buffers = {
             name: MemoryRange(f"buffer '{name}'", BUFFERS + number * _BUFFER_DISTANCE + 8, bytearray(content))
             for number, (name, content) in enumerate((memory or {}).items())
@@ -158,7 +159,7 @@ class Interpreter:
             self.state.memory.store(rsp + offset, 64, value & _LANE)
 
     def step(self) -> Step:
-        """Execute the next instruction."""
+        """Execute the next instruction and return the step. Raises SemanticsError if that is impossible."""
         if self.offset is None:
             raise StepError("the code has returned: make a new interpreter to run it again")
         instruction = self.instruction(self.offset)
@@ -178,7 +179,7 @@ class Interpreter:
         return self.at[offset]
 
     def run(self, limit: int = 1_000_000) -> Trace:
-        """Execute until the final ret. Raises StepError after `limit` instructions."""
+        """Execute until the final ret. Raises StepError after `limit` instructions, or if the final rsp is wrong."""
         steps: list[Step] = []
         while self.offset is not None:
             if len(steps) == limit:
@@ -216,7 +217,7 @@ class Interpreter:
 
 
 def executed_counts(trace: Trace) -> Counts:
-    """Return the counts of executed instructions, repetitions included, without the final ret."""
+    """Return the counts of executed instructions, repetitions included, without the final ret, and the code's bytes."""
     return tally(trace.instructions[:-1], bytes=len(trace.binary.text), data_bytes=len(trace.binary.data))
 
 

@@ -12,7 +12,7 @@ from setwise.codegen.run.integers import in_range
 BOARDS = ("board", "leapers", "occupied", "empty", "word")
 """The kinds of parameters that are shown as boards, but for words with a bound."""
 _OF_COLOR: Mapping[str, board.Side] = {"white": "w", "black": "b"}
-"""The side whose pieces a routine for one color takes."""
+"""The side whose pieces a routine takes, by the color that is its direction."""
 
 
 def shown_kind(parameter: Parameter | Argument) -> str:
@@ -29,7 +29,10 @@ def given_parameters(routine: Routine) -> list[Parameter]:
 
 
 def words_of(routine: Routine, arguments: Sequence[str], fen: str | None, side: str | None) -> list[int]:
-    """Return the parameters' values: boards from the position if there is one, the others from the arguments."""
+    """Return the parameters' values: boards of the position `fen` if given, the others from `arguments`, in order.
+
+    `side`, w or b, owns the pieces of parameters and routines without a color; the default is the side to move.
+    """
     parameters, numbering = given_parameters(routine), routine.contract.numbering
     words = {name: numbering.numbered(placed) for name, placed in _of_position(routine, fen, side).items()}
     wanted = [parameter.name for parameter in parameters if parameter.name not in words]
@@ -84,7 +87,7 @@ def _of_position(routine: Routine, fen: str | None, side: str | None) -> dict[st
 
 
 def _sliders(routine: Routine, position: board.Position, side: board.Side) -> int:
-    """Return the pieces of one side that slide in all the routine's directions."""
+    """Return the pieces of one side that slide in all the routine's directions; queens if only they do."""
     name = routine.contract.direction
     if name in board.DIRECTION_SETS:
         directions = board.DIRECTION_SETS[name]

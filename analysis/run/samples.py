@@ -1,4 +1,4 @@
-"""A few sample inputs that a contract allows, the same in every run."""
+"""A few sample inputs for a contract, the same in every run."""
 
 import random
 from collections.abc import Iterator
@@ -11,10 +11,10 @@ _SAMPLES = 8  # of each density
 
 
 def samples(task: Task) -> Iterator[tuple[int, ...]]:
-    """Yield 64-bit words that a contract allows: combinations of 0, 1 and all ones, then even, sparse and dense words.
+    """Yield samples, a 64-bit word for each of `task.words`: combinations of 0, 1 and all ones, then random words.
 
-    The combinations are left out for more than two words. Sliders are on occupied squares only. The samples are the
-    same in every run.
+    The combinations are left out for more than two words. Random words have one of three densities. Sliders are on
+    occupied squares only, and bounds are kept; requirements that a user wrote may be violated.
     """
     words = task.words
     for drawn in _drawn(len(words)):

@@ -1,6 +1,6 @@
 """Short expressions over other values and constants that compute the needed bits of a value.
 
-The needed bits are taken from a few samples: a bit is needed if changing it alone makes a result wrong. So an
+The needed bits are taken from a few samples: a bit is needed if a change of it alone makes a result wrong. So an
 expression whose errors in several bits cancel is not found.
 """
 
@@ -26,14 +26,15 @@ _SIGNS = {"and": "&", "or": "|", "xor": "^", "add": "+", "sub": "-", "shl": "<<"
 _LOW, _HIGH = 0x7F7F_7F7F_7F7F_7F7F, 0x8080_8080_8080_8080
 
 Expression = tuple[str, tuple[Argument, ...], int]
-"""An operation, its arguments, and its shift count or truth table."""
+"""An operation, its arguments, and its shift count or truth table, or 0."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """The bits that a value must have, and the mask of those that matter, each over all samples in one integer.
 
-    `around` is an operation with one operand open, to which the value is passed; None if there is no such operation.
+    `around` is the operation that takes the value: its name, the index of the value among its arguments, its other
+    arguments, and its shift count. It is None if the value replaces the step's result itself.
     """
 
     bits: int
@@ -46,11 +47,10 @@ class OutOfTime(Exception):
 
 
 class Expressions:
-    """Instructions of a target that can replace a step.
+    """A search for instructions of a target, over the values `beside`, that can replace a step of a program.
 
-    Raises OutOfTime after `until`, measured by time.thread_time().
-
-    If the code contains moves, replacements that save no step are included, since they may save a move.
+    Its methods raise OutOfTime when time.thread_time() exceeds `until`. If the code contains moves, it includes
+    replacements that save no step, since they may save a move.
     """
 
     def __init__(self, trials: Trials, step: ProgramStep, beside: Sequence[Argument], until: float) -> None:
@@ -64,7 +64,7 @@ class Expressions:
         self.wanted = Wanted(self._joined(step.number), self.domain.every(trials.caring(step.number, self.domain)))
         samples = range(0, PITCH * self.domain.number, PITCH)
         self.telling = max(samples, key=lambda start: (self.wanted.caring >> start & ONES).bit_count())
-        """The start of the sample in which the most bits matter."""
+        """The lowest bit of the sample in which the most bits matter."""
         self.needs = _needs(self.program)
         alive = self.program.with_instead(step.number, Known((0,) * (8 if step.form.file == "vector" else 1)))
         self.alive = sum(1 << other.number for other in alive.steps)
@@ -72,17 +72,17 @@ class Expressions:
         self.free = 1 + max(self.program.files) + len(self.program.steps)
 
     def single(self) -> Iterator[tuple[ProgramStep, ...]]:
-        """Yield single instructions."""
+        """Yield replacements of one new step."""
         for expression, _ in self._matching([self.wanted], 1):
             yield (self._step(expression, 0),)
 
     def pairs(self) -> Iterator[tuple[ProgramStep, ...]]:
-        """Yield pairs of instructions, of which the second reads the first."""
+        """Yield replacements of two new steps, of which the second reads the first."""
         for inner, target in self._matching([*self._inside(self.wanted, 2)], 2):
             yield self._step(inner, 0), self._around(target, 1)
 
     def triples(self) -> Iterator[tuple[ProgramStep, ...]]:
-        """Yield triples of instructions, each of which reads the previous one."""
+        """Yield replacements of three new steps, each of which reads the previous one."""
         if self.alive.bit_count() + 3 > self.most:
             return
         seen = {*self.bits.values()}
@@ -104,7 +104,7 @@ class Expressions:
     # ---- available values
 
     def _alike(self, arg: Argument) -> bool:
-        """Return whether a value is in a register as wide as the step's result."""
+        """Return whether a value is in the register file of the step's result and, if in a vector register, as wide."""
         if isinstance(arg, Known):
             return arg.file == self.step.form.file
         if self.program.files[arg] != self.step.form.file:
@@ -120,11 +120,11 @@ class Expressions:
         return self.domain.joined(lanes, self.trials.few).bits
 
     def _spares(self, args: Sequence[Argument], new: int) -> bool:
-        """Return whether `new` steps that read these arguments do not make the program longer than allowed."""
+        """Return whether a program with `new` more steps, which read these arguments, has at most `most` steps."""
         return (self.alive | self._reading(args)).bit_count() + new <= self.most
 
     def _reading(self, args: Sequence[Argument]) -> int:
-        """Return the set of steps that these arguments depend on."""
+        """Return the set of steps that these arguments depend on, as a bit mask of their numbers."""
         needs = 0
         for arg in args:
             needs |= self.needs[arg] if isinstance(arg, int) else 0
@@ -135,10 +135,13 @@ class Expressions:
     def _matching(
         self, wanted: Sequence[Wanted], new: int, read: int | None = None
     ) -> Iterator[tuple[Expression, Wanted]]:
-        """Yield the expressions that match a wanted value; with `read`, only those that read that value."""
+        """Yield each expression with a wanted value that it matches; with `read`, only those that read that value.
+
+        `new` is the number of steps that the whole replacement adds.
+        """
         if not wanted:
             return
-        # Compare one sample first, which rules out most expressions cheaply: by its mask, then by its bits.
+        # Group the wanted values by mask and bits in one sample, whose comparison rules out most expressions cheaply.
         alike: dict[int, dict[int, list[Wanted]]] = {}
         for target in wanted:
             its_bits, its_caring = target.bits >> self.telling & ONES, target.caring >> self.telling & ONES
@@ -166,10 +169,7 @@ class Expressions:
     def _expressions(
         self, values: Sequence[Argument], new: int, read: int | None = None
     ) -> Iterator[tuple[Expression, int]]:
-        """Yield every operation of the target over the values, with its result.
-
-        With `read`, only those that read that value.
-        """
+        """Yield operations of the target on one or two values, with results; `new` and `read` are as in `_matching`."""
         domain, lanes = self.domain, max(2, self.lanes) if self.step.form.file == "vector" else 1
         either = [op for op in _EITHER if self.target.has(op, lanes)]
         ordered = [op for op in _ORDERED if self.target.has(op, lanes)]
@@ -195,7 +195,7 @@ class Expressions:
     def _tried(
         self, groups: Iterable[tuple[Argument, ...]], new: int, read: int | None
     ) -> Iterator[tuple[Argument, ...]]:
-        """Yield the groups of arguments that save a step and are not all constant; with `read`, only those with it."""
+        """Yield groups that `_spares` allows, but none of constants only; with `read`, only those with that value."""
         for args in groups:
             constant = all(isinstance(arg, Known) for arg in args)
             if not constant and (read is None or read in args) and self._spares(args, new):
@@ -240,7 +240,7 @@ class Expressions:
         return _truth(a, b, c, ones, zeros)
 
     def _inside(self, wanted: Wanted, new: int) -> Iterator[Wanted]:
-        """Yield the value that each operation with one more operand needs in order to give the wanted value."""
+        """Yield the value, if any, that each operation must take with another argument or a count to give `wanted`."""
         bits, caring = wanted.bits, wanted.caring
         lanes = max(2, self.lanes) if self.step.form.file == "vector" else 1
         has = {op: self.target.has(op, lanes) for op in (*_EITHER, *_ORDERED, *_COUNTED)}
@@ -281,7 +281,7 @@ class Expressions:
         return ProgramStep(self.free + at, form, args, f"new{at + 1} = {self._describe(op, args, number)}")
 
     def _around(self, target: Wanted, at: int) -> ProgramStep:
-        """Return the step that applies the open operation to the previous step."""
+        """Return the new step of index `at`, which applies `target.around` to the result of the new step before."""
         assert target.around is not None
         op, place, args, number = target.around
         return self._step((op, (*args[:place], self.free + at - 1, *args[place:]), number), at)
@@ -301,7 +301,7 @@ class Expressions:
 
 
 def _form(target: str, op: str, number: int, args: int, wide: bool, bits: int) -> Form:
-    """Return the target's form of an operation."""
+    """Return the target's form of an operation on `args` arguments; `number` is its shift count or truth table."""
     lanes = bits // 64 if wide else 1
     attr: int | tuple[int, ...] = (number,) * lanes if op in _COUNTED else number
     given = tuple(Value("param", lanes=lanes) for _ in range(args))
@@ -311,7 +311,7 @@ def _form(target: str, op: str, number: int, args: int, wide: bool, bits: int) -
 
 
 def _truth(a: int, b: int, c: int, ones: int, zeros: int) -> int | None:
-    """Return the truth table that yields these ones and zeros, or None if they contradict each other."""
+    """Return the truth table that maps a, b, c to 1 in the bits `ones` and to 0 in the bits `zeros`, or None."""
     table = 0
     for row in range(8):
         here = (a if row & 4 else ~a) & (b if row & 2 else ~b) & (c if row & 1 else ~c)
@@ -323,7 +323,7 @@ def _truth(a: int, b: int, c: int, ones: int, zeros: int) -> int | None:
 
 
 def _needs(program: Program) -> dict[int, int]:
-    """Return for each value the set of steps that it depends on, as a bit mask of their numbers."""
+    """Return for each value the steps that it depends on, its own included, as a bit mask of their numbers."""
     needs = {parameter.number: 0 for parameter in program.parameters}
     for step in program.steps:
         needs[step.number] = 1 << step.number

@@ -12,7 +12,7 @@ from setwise.analysis.semantics.table import execute
 from setwise.codegen.assemble import NotEncodable, assemble
 from setwise.codegen.ir.values import Value
 from setwise.codegen.machine.code import Code, Datum, Instruction, Memory, Operand, Register, RegisterFile
-from setwise.codegen.targets.operands import CL, OperandForm
+from setwise.codegen.targets.operands import OperandForm
 from setwise.codegen.targets.table import Row
 
 Letter = Literal["d", "a", "b", "c"]
@@ -52,30 +52,25 @@ class Address:
     displacement: int
 
 
-Written = Hole | Address | int | Register
+Written = Hole | Address | int
 
 
 @dataclass(frozen=True)
 class Spelling(Row):
-    """A row derived from one instruction of the given code."""
+    """A row derived from one instruction of the lifted code."""
 
     parts: tuple[Written, ...] = ()
     over: bool = False
     """Whether the instruction overwrites argument a, which then is not among `parts`."""
     foldable: str = ""
-    """The argument that may be a memory operand if it is constant."""
+    """The letter of the argument that may be a memory operand if it is constant, or ""."""
     lanes_alike: bool = False
-    """Whether that memory operand is broadcast, so that the constant has equal lanes."""
+    """Whether that memory operand is broadcast, so that the constant must have equal lanes."""
 
     @cached_property
     def words(self) -> tuple[OperandForm, ...]:
         """The operand forms of the parts."""
         return tuple(self._word(part) for part in self.parts)
-
-    @cached_property
-    def spelt(self) -> frozenset[str]:
-        """The fixed registers: cl if it is the shift count."""
-        return frozenset({"cl"} if CL in self.parts else ())
 
     @cached_property
     def tied(self) -> bool:
@@ -98,7 +93,7 @@ class Spelling(Row):
 
 
 def _filled(hole: Hole) -> Callable[[Value, Register, Sequence[Operand]], Operand]:
-    """Return a function that fills a hole with the register or operand of a value."""
+    """Return a function that fills a hole with the result's register or with an argument's operand."""
 
     def make(_: Value, result: Register, args: Sequence[Operand]) -> Operand:
         operand = result if hole.letter == "d" else args["abc".index(hole.letter)]
@@ -125,21 +120,21 @@ def _addressed(address: Address) -> Callable[[Value, Register, Sequence[Operand]
 class Form:
     """An instruction without its registers: a row, and an operation with its number.
 
-    `files` are the register files of the arguments, `bits` the width of the result. `file` is the result's register
-    file, or None if the instruction only writes memory.
+    `files` are the register files of the arguments, `bits` the width of the result or of the stored value. `file` is
+    the result's register file, or None if the instruction only writes memory.
     """
 
     row: Row = field(repr=False)
     op: str
     number: int | tuple[int, ...] | None
-    """The truth table, or the shift count of each lane, of the target's own rows."""
+    """A truth table, a shift count (of scaled-sum) or that of each lane; 0 or None for other operations."""
     files: tuple[RegisterFile, ...]
     file: RegisterFile | None
     bits: int
 
     @property
     def offset(self) -> int:
-        """The displacement of a store from its pointer."""
+        """The displacement in bytes of a store from its pointer."""
         assert isinstance(self.row, Spelling)
         return next(part.displacement for part in self.row.parts if isinstance(part, Address))
 
@@ -149,13 +144,13 @@ class Form:
         return self.bits // 64 if self.file == "vector" else 1
 
     def value(self, *args: Value) -> Value:
-        """Return the operation on values of codegen."""
+        """Return the operation on these values as a value of codegen."""
         lanes = self.lanes if self.file is not None else 1
         return Value(self.op, args, self if isinstance(self.row, Spelling) else self.number, lanes)
 
     @property
     def example(self) -> tuple[Decoded, tuple[Register, ...], Register | None]:
-        """The instruction decoded with example registers, those of its arguments, and that of its result."""
+        """The instruction decoded with example registers, those of its arguments, and that of its result (or None)."""
         return _example(self)
 
     def instruction(self, arguments: Sequence[Register], result: Register) -> Instruction:
@@ -165,7 +160,7 @@ class Form:
         return Instruction(self.row.mnemonic, tuple(word.make(value, result, arguments) for word in self.row.words))
 
     def result(self, domain: Domain, args: Sequence[Lanes]) -> Lanes:
-        """Return the result of the instruction for these arguments."""
+        """Return the result of the instruction for these arguments; of a store, the words that it writes."""
         decoded, places, result = self.example
         memory = _Stores()
         state = MachineState(domain, memory)
@@ -210,7 +205,7 @@ def _put(state: MachineState, register: Register, lanes: Lanes) -> None:
 
 
 class _Stores(AddressSpace):
-    """Write-only memory that records stored words."""
+    """Write-only memory that records stored words by address."""
 
     def __init__(self) -> None:
         self.stored: dict[int, Bits] = {}
@@ -225,7 +220,7 @@ class _Stores(AddressSpace):
 
 
 def folding(form: Form) -> Form:
-    """Return the form with its last argument marked as foldable if a memory operand is encodable there."""
+    """Return the form with its last argument that can be a memory operand marked as foldable, if there is one."""
     row = form.row
     if not isinstance(row, Spelling):
         return form
@@ -245,7 +240,7 @@ _NARROW = {("general", 8), ("general", 32), ("mask", 64)}
 
 
 def _register(part: Written) -> Operand:
-    """Return a part with distinct example registers in its holes."""
+    """Return the operand of a part, with distinct example registers in its holes."""
     if isinstance(part, Address):
         return Memory(part.bits, _of(part.base), _of(part.index), part.scale, part.displacement)
     return _of(part) or 0 if isinstance(part, Hole) else part
@@ -256,7 +251,7 @@ def _of(hole: Hole | None, first: int = 0) -> Register | None:
 
 
 def takes_all_registers(form: Form) -> bool:
-    """Return whether the form is encodable with vector registers 16 and above."""
+    """Return whether the vector registers of a form, if any, may be 16 and above; always true for the target's rows."""
     if not isinstance(form.row, Spelling) or "vector" not in (form.file, *form.files):
         return True
     parts = tuple(
@@ -277,13 +272,8 @@ def _encodable(mnemonic: str, operands: tuple[Operand, ...]) -> bool:
 
 
 def overwrites(mnemonic: str, parts: tuple[Written, ...]) -> bool:
-    """Return whether an instruction also reads its first operand."""
-    if CL in parts:
-        return True
+    """Return whether an instruction also reads its first operand. Raises NotEncodable if no assembler can encode it."""
     operands = tuple(_register(part) for part in parts)
-    try:
-        (decoded, *_) = decode(assemble(Code(_FOLDED, (Instruction(mnemonic, operands),))).text)
-    except NotEncodable:
-        raise SearchError(f"{mnemonic} reads only memory, which is not supported") from None
+    (decoded, *_) = decode(assemble(Code(_FOLDED, (Instruction(mnemonic, operands),))).text)
     first = operands[0]
     return isinstance(first, Register) and _full(first) in decoded.reads

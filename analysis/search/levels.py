@@ -22,11 +22,11 @@ class Candidate:
 
 
 Level = Callable[[Trials, ProgramStep, float], Iterator[Candidate]]
-"""A function that yields the replacements for a step of a program; OutOfTime after a moment of time.thread_time()."""
+"""A function that yields replacements for a step. It raises OutOfTime when time.thread_time() exceeds that number."""
 
 
 def others(trials: Trials, step: ProgramStep, _: float) -> Iterator[Candidate]:
-    """Yield the replacements of level a: every independent value, each constant of the code, zero and all ones."""
+    """Yield the replacements of level a: values in the step's register file that do not need it, then `constants`."""
     program = trials.program
     for number in values_beside(trials, step):
         if program.files[number] == step.form.file:
@@ -49,7 +49,7 @@ def _new(
 
 
 single: Level = partial(_new, found=Expressions.single)
-"""Level b: any single instruction of the target over values and constants, in place of several."""
+"""Level b: a single instruction of the target over values and constants, in place of several."""
 pairs: Level = partial(_new, found=Expressions.pairs)
 """Level c: two instructions of the target, of which the second reads the first, in place of several."""
 triples: Level = partial(_new, found=Expressions.triples)
@@ -57,7 +57,7 @@ triples: Level = partial(_new, found=Expressions.triples)
 
 
 def values_beside(trials: Trials, step: ProgramStep) -> list[int]:
-    """Return the routine's arguments and the results of other steps that do not depend on this one."""
+    """Return the numbers of arguments (no pointer to results) and of steps' results that do not depend on this step."""
     below = trials.program.below(step.number)
     given = [at for at, argument in enumerate(trials.task.arguments) if argument.kind != "results"]
     made = [other.number for other in trials.program.steps if other.form.file]
@@ -65,7 +65,7 @@ def values_beside(trials: Trials, step: ProgramStep) -> list[int]:
 
 
 def constants(program: Program, step: ProgramStep) -> list[Known]:
-    """Return the constants that may replace the result of this step."""
+    """Return constants that may replace a step's result: 0, all ones, the program's own of its file; for masks none."""
     if step.form.file == "mask":
         return []
     lanes = 8 if step.form.file == "vector" else 1

@@ -1,4 +1,4 @@
-"""From bytes to a program: registers, moves and stack slots disappear, and loads of read-only data become constants."""
+"""The translation of bytes to a program: without registers, moves, stack slots; loaded read-only data are constants."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -23,7 +23,6 @@ from setwise.analysis.semantics.state import GENERAL, MASKS, VECTORS, SemanticsE
 from setwise.analysis.spec.task import Task
 from setwise.codegen.assemble import NotEncodable
 from setwise.codegen.machine.code import RegisterFile
-from setwise.codegen.targets.operands import CL
 from setwise.codegen.targets.table import Row, Target
 
 _NAMES = {
@@ -36,7 +35,7 @@ _NAMES = {
     }.items()
     for spelling in spellings.split()
 }
-"""Mnemonics with commuting operands, by the name of codegen's commutative operation."""
+"""Codegen's name of the commutative operation of each mnemonic, for elements of any width."""
 
 _MOVES = frozenset({"mov", "movq", "vmovq", "movdqa", "movdqu", "movaps", "movups", "movapd", "movupd", "kmovq"}) | {
     f"vmov{name}"
@@ -45,7 +44,7 @@ _MOVES = frozenset({"mov", "movq", "vmovq", "movdqa", "movdqu", "movaps", "movup
 _IDLE = frozenset({"vzeroupper", "endbr64", "nop"})
 """Instructions without a result for the routine."""
 
-_CONSTANT = 8  # samples to find results that do not depend on the arguments
+_CONSTANT = 8  # the number of samples on which a constant result must be equal
 
 
 @dataclass
@@ -54,19 +53,19 @@ class _Lifting:
     task: Task
     target: Target
     at: dict[str, Argument] = field(default_factory=dict)
-    """The value in each register, by its full name."""
+    """The value in each register, by the name of the whole register: rax, zmm0, k1."""
     slots: dict[int, Argument] = field(default_factory=dict)
-    """The value in each stack slot, by its distance from rsp at entry."""
+    """The value in each stack slot, by the slot's offset from rsp at entry."""
     bits: dict[int, int] = field(default_factory=dict)
-    """The width of each value; the bits above are zero or undefined."""
+    """The width of each value in bits, by its number; the bits above are zero or undefined."""
     depth: int = 0
-    """The current distance of rsp below its value at entry."""
+    """The current distance in bytes of rsp below its value at entry."""
     parameters: list[ProgramInput] = field(default_factory=list)
     steps: list[ProgramStep] = field(default_factory=list)
     given: int = 0
     """The number of parameters that are the routine's; the others are callee-saved or undefined registers."""
     entry: dict[str, Argument] = field(default_factory=dict)
-    """The parameter in each register at entry."""
+    """The number of the parameter in each register at entry, by the name of the whole register."""
 
     def begin(self) -> None:
         for argument in self.task.arguments:
@@ -97,7 +96,7 @@ class _Lifting:
         known = {*self.at, *(["rsp"] if name in ("add", "sub") else [])}
         strange = next((o for o in operands if isinstance(o, Reg) and o.full not in known), None)
         if strange:
-            raise self.refusal(instruction, f"{strange.name} is not supported")
+            raise self.refusal(instruction, f"the register {strange.name} is not supported")
         if name in ("push", "pop") or "rsp" in instruction.writes:
             self._stack(instruction)
         elif name == "xchg" and all(isinstance(o, Reg) and o.bits == 64 for o in operands):
@@ -127,7 +126,7 @@ class _Lifting:
             raise self.refusal(instruction, "this use of the stack is not supported")
 
     def _slot(self, memory: Mem) -> int | None:
-        """Return the stack slot of a memory operand, as its distance from rsp at entry, or None."""
+        """Return the stack slot of a memory operand, as its offset from rsp at entry, or None for another operand."""
         if memory.base != _RSP or memory.index is not None or memory.segment:
             return None
         return memory.displacement - self.depth
@@ -135,7 +134,7 @@ class _Lifting:
     # ---- moves
 
     def _moved(self, instruction: Decoded) -> bool:
-        """Execute a move. Return False if the instruction is none."""
+        """Record a move of a whole value between registers or stack slots. Return False for another instruction."""
         if instruction.mnemonic not in _MOVES or instruction.mask is not None or len(instruction.operands) != 2:
             return False
         to, source = instruction.operands
@@ -231,7 +230,7 @@ class _Lifting:
         self.at[first.full] = number
 
     def _known(self, form: Form, args: list[Argument], instruction: Decoded) -> Known | None:
-        """Return the result as a constant if it does not depend on the arguments, else None."""
+        """Return the result as a constant if it is the same on samples of arbitrary arguments, else None."""
         domain = Samples(_CONSTANT)
         given = []
         for place, arg in enumerate(args):
@@ -290,15 +289,12 @@ class _Reading:
 
     def hole(self, register: Reg) -> Hole:
         if register.file == "other" or register.low or register.bits == 16 or register.full == "rsp":
-            raise self.lifting.refusal(self.instruction, f"uses {register.name}, which cannot be searched")
+            raise self.lifting.refusal(self.instruction, f"the register {register.name} is not supported")
         letter = self.take(self.lifting.at[register.full])
         return Hole(letter, _file(register), register.bits)
 
     def part(self, operand: Reg | Imm | Mem) -> Written:
         if isinstance(operand, Reg):
-            if operand.name == "cl" and len(self.args) == 1 and self.instruction.mnemonic in _BY_CL:
-                self.take(self.lifting.at["rcx"])
-                return CL
             return self.hole(operand)
         if isinstance(operand, Imm):
             return signed(operand.value)
@@ -352,12 +348,11 @@ class _Reading:
 
 _RSP = Reg("rsp", 64, "general", "rsp")
 _LETTERS: tuple[Letter, ...] = ("a", "b", "c")
-_BY_CL = frozenset({"shl", "shr", "sar", "rol", "ror"})
 
 
 def _file(register: Reg) -> RegisterFile:
     if register.file == "other":
-        raise SearchError(f"uses {register.name}, which cannot be searched")
+        raise SearchError(f"the register {register.name} is not supported")
     return register.file
 
 
@@ -366,7 +361,7 @@ def _file_of(arg: Argument, files: Mapping[int, RegisterFile]) -> RegisterFile:
 
 
 def _after_first(part: Written) -> Written:
-    """Return a part of an instruction with its letters moved up by one argument."""
+    """Return a part with the letters of its arguments advanced by one: a becomes b, and b becomes c."""
     if isinstance(part, Address):
         base, index = (hole and replace(hole, letter=_NEXT[hole.letter]) for hole in (part.base, part.index))
         return replace(part, base=base, index=index)
@@ -398,5 +393,5 @@ def lift(binary: Binary, task: Task, target: Target) -> Program:
         try:
             lifting.lift(instruction)
         except NotEncodable:
-            raise lifting.refusal(instruction, "this form of the instruction is not supported") from None
+            raise lifting.refusal(instruction, "it has no form of registers alone: load by a move first") from None
     return lifting.end()

@@ -1,4 +1,4 @@
-"""From a program back to code: codegen's passes schedule it and allocate registers."""
+"""The translation of a program back to code, with codegen's passes, which schedule it and allocate registers."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
@@ -29,7 +29,7 @@ class _Lifted(Target):
 
 
 def shortest(program: Program, plan: Plan) -> Code | None:
-    """Return the shortest code of a program among the orders tried, or None if none can be allocated."""
+    """Return the shorter code of a program, in its own order or rescheduled, or None if neither can be compiled."""
     codes = []
     for order in (lambda state: state, schedule_pass):
         try:
@@ -62,7 +62,7 @@ def _code(program: Program, plan: Plan, order: Callable[[State], State]) -> Code
 
 
 class _Writing:
-    """Translates a program's values to values of codegen, in order."""
+    """The translation of a program to values of codegen; `items` are its instructions, in order."""
 
     def __init__(self, program: Program, plan: Plan, target: Target) -> None:
         self.program, self.target = program, target
@@ -77,7 +77,7 @@ class _Writing:
         self._stack = {at: place for at, place in enumerate(places) if isinstance(place, int)}
 
     def values(self) -> Iterator[Value]:
-        """Create all values and yield the results."""
+        """Create all values. Yield the stores, then the results."""
         written = []
         for step in self.program.steps:
             value = self._made(step)

@@ -19,7 +19,7 @@ class Known:
 
     @property
     def file(self) -> RegisterFile:
-        """The register file that can hold it."""
+        """The register file that can hold the constant."""
         return "vector" if len(self.words) > 1 else "general"
 
 
@@ -29,7 +29,7 @@ Argument = int | Known
 
 @dataclass(frozen=True, slots=True)
 class ProgramInput:
-    """A value at entry in a register of that file. `lanes` of its words are the caller's."""
+    """A value at entry, in a register of `file` or on the stack. Of an argument, the lowest `lanes` words are set."""
 
     number: int
     file: RegisterFile
@@ -65,12 +65,12 @@ class Program:
 
     @cached_property
     def constants(self) -> tuple[Known, ...]:
-        """All constants that steps read."""
+        """All distinct constants that steps read."""
         found = (arg for step in self.steps for arg in step.args if isinstance(arg, Known))
         return tuple(dict.fromkeys(found))
 
     def below(self, number: int) -> frozenset[int]:
-        """Return a value and all values that depend on it."""
+        """Return the numbers of a value and of all values that depend on it."""
         below = {number}
         for step in self.steps:
             if not below.isdisjoint(step.args):
@@ -78,13 +78,13 @@ class Program:
         return frozenset(below)
 
     def readers(self, number: int) -> frozenset[int]:
-        """Return the steps that read a value."""
+        """Return the numbers of the steps that read a value."""
         return frozenset(step.number for step in self.steps if number in step.args)
 
     def with_instead(self, number: int, other: Argument, new: Sequence[ProgramStep] = ()) -> Program:
-        """Return the program with a value replaced by `other`, without steps that become dead.
+        """Return the program with `other` in place of value `number`, with `new` steps and without dead ones.
 
-        New steps may be added; they must not depend on the value.
+        The new steps must not depend on the replaced value.
         """
         steps = [
             replace(step, args=tuple(other if arg == number else arg for arg in step.args))
@@ -105,7 +105,7 @@ class Program:
         return replace(self, steps=tuple(reversed(kept)))
 
     def values(self, domain: Samples, given: Sequence[Lanes]) -> dict[int, Lanes]:
-        """Return all values for those of the parameters. The value of a store is the words that it writes."""
+        """Return the words of each value by its number (of a store, the words written); the parameters' are `given`."""
         known: dict[int, Lanes] = {p.number: lanes for p, lanes in zip(self.parameters, given, strict=True)}
         for step in self.steps:
             known[step.number] = step.form.result(domain, [lanes_of(arg, known) for arg in step.args])
@@ -113,12 +113,12 @@ class Program:
 
 
 def lanes_of(arg: Argument, known: Mapping[int, Lanes]) -> Lanes:
-    """Return the words of an argument."""
+    """Return the words of an argument, if `known` has those of all values."""
     return arg.words if isinstance(arg, Known) else known[arg]
 
 
 def _sorted(parameters: Iterable[ProgramInput], steps: Sequence[ProgramStep]) -> tuple[ProgramStep, ...]:
-    """Return the steps in a topological order that stays as close as possible to the given order."""
+    """Return the steps in topological order: the next one is always the first whose arguments are computed."""
     made = {parameter.number for parameter in parameters}
     waiting, ordered = list(steps), []
     while waiting:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, cached_property, lru_cache
@@ -12,7 +11,6 @@ from functools import cache, cached_property, lru_cache
 from setwise.analysis.code.binary import binary_of
 from setwise.analysis.code.decode import Binary, decode, features
 from setwise.analysis.code.objects import ObjectFunction
-from setwise.analysis.errors import CannotRunHere
 from setwise.analysis.parallel import Show, made, silent
 from setwise.analysis.proof.prover import Prover
 from setwise.analysis.search.expressions import OutOfTime
@@ -35,7 +33,7 @@ from setwise.codegen.targets import TARGETS, target_named
 
 @dataclass(frozen=True)
 class SearchSubject:
-    """A routine by name, which gives the contract; an instruction set, a convention, and boards per argument."""
+    """The terms of a search: a routine's name (for its contract), instruction set, convention, boards per argument."""
 
     routine: str
     isa: str
@@ -58,7 +56,7 @@ class SearchSubject:
 
 @dataclass(frozen=True)
 class Improvement:
-    """Shorter code: the level that found it, the replacement as text, the lengths before and after, and the bytes."""
+    """Shorter code: its level, the replacement as text, the numbers of instructions before and after, and the bytes."""
 
     level: str
     description: str
@@ -87,25 +85,23 @@ class Tally:
 
 
 def instruction_set(binary: Binary) -> str:
-    """Return the first instruction set that supports all of the code, or else the one that lacks the least."""
+    """Return the name of the first instruction set that lacks none or else the fewest of the code's CPU features."""
     needed = features(decode(binary.text))
     return min(TARGETS, key=lambda name: len(needed - TARGETS[name].features))
 
 
 def length(binary: Binary) -> int:
-    """Return the number of instructions before the last ret, without nops."""
+    """Return the number of instructions, without nops and the last ret."""
     return sum(instruction.mnemonic != "nop" for instruction in decode(binary.text)) - 1
 
 
 def search(
     subject: SearchSubject, binary: Binary, level: str, budget: float, at: slice = slice(None)
 ) -> tuple[Tally, Improvement | None]:
-    """Search one level at these places of the code.
+    """Search one level for up to `budget` seconds of CPU time. Return the attempts, and the first improvement or None.
 
-    Return the attempts, and the first improvement or None.
-
-    It ends at the first improvement, or after `budget` seconds of CPU time. Raises SearchError, with a one-line
-    message, if the code cannot be lifted.
+    `at` selects places of the code: its steps with a result, preceded in level b by the unchanged program. Raises
+    SearchError, with a one-line message, if the code cannot be lifted or is wrong.
     """
     return _Search(subject, binary, level, time.thread_time() + budget).run(at)
 
@@ -119,7 +115,7 @@ def _trials(subject: SearchSubject, binary: Binary) -> Trials:
 
 
 Values = frozenset[Lanes]
-"""The set of a program's values on the few samples, independent of instructions and their order."""
+"""The set of the results of a program's steps on the few samples, independent of instructions and their order."""
 
 
 def _values(trials: Trials, program: Program) -> Values:
@@ -142,7 +138,7 @@ class _Search:
     def run(self, at: slice) -> tuple[Tally, Improvement | None]:
         start, program = time.thread_time(), _trials(self.subject, self.binary).program
         places: list[Program | ProgramStep] = [step for step in program.steps if step.form.file]
-        if self.level == "b":  # the unchanged program may be compiled to less
+        if self.level == "b":  # codegen may compile the unchanged program to fewer instructions
             places.insert(0, program)
         finding = None
         for place in places[at]:
@@ -155,7 +151,7 @@ class _Search:
         return self.tally, finding
 
     def look(self, place: Program | ProgramStep) -> Improvement | None:
-        """Search one place and return its improvement or None."""
+        """Search one place, a step or the unchanged program, and return its improvement or None."""
         if isinstance(place, ProgramStep):
             return self.instead(place)
         self.tally.candidates, self.tally.fitting = 1 + self.tally.candidates, 1 + self.tally.fitting
@@ -176,7 +172,7 @@ class _Search:
         return None
 
     def right(self, trials: Trials, step: ProgramStep, level: Level) -> Iterator[tuple[Program, Candidate]]:
-        """Yield the programs with a replacement for a step that are right on all samples and not too long."""
+        """Yield the programs that are right on all samples and not too long, each with its replacement of a step."""
         candidates: list[Candidate] = []
         with suppress(OutOfTime):
             candidates += level(trials, step, self.until)
@@ -192,9 +188,10 @@ class _Search:
                 yield program, candidate
 
     def beside(self, before: Program, program: Program, description: str, seen: set[Values]) -> Improvement | None:
-        """Search next to a right program that is no shorter: a value with fewer readers may need fewer of its bits.
+        """Search for a second replacement in a right program that is no shorter.
 
-        Programs with a set of values that was seen before are skipped.
+        Only steps that have lost a reader since `before` are replaced: they may need fewer bits. Programs whose set of
+        values is in `seen` are skipped.
         """
         trials = Trials(self.subject.plan.routine.contract, self.subject.task, program, self.subject.plan.target, 1)
         values = _values(trials, program)
@@ -242,7 +239,10 @@ class SearchSession:
 
 
 def run_session(found: SearchSession, levels: Sequence[str], budget: float) -> SearchSession:
-    """Search level by level, and start over after each improvement. A level takes at most `budget` seconds."""
+    """Search level by level, and start over after each improvement. Update the session and return it.
+
+    Each search of a level takes at most `budget` seconds of CPU time.
+    """
     left = list(levels)
     while left:
         level = left.pop(0)
@@ -260,7 +260,7 @@ def run_session(found: SearchSession, levels: Sequence[str], budget: float) -> S
 
 
 def sessions(requests: Sequence[Request]) -> list[SearchSession]:
-    """Return a new session for each kernel. Kernels with the same bytes share one."""
+    """Return a new session for each kernel that can be made. Kernels of one routine with the same bytes share one."""
     found: dict[tuple[Binary, str], SearchSession] = {}
     for request, kernel in made(requests):
         if isinstance(kernel, str):
@@ -273,7 +273,10 @@ def sessions(requests: Sequence[Request]) -> list[SearchSession]:
 
 
 def session_of(function: ObjectFunction, spec: Routine, abi: str = "sysv", lanes: int = 1) -> SearchSession:
-    """Return a new session for a function of an ELF file."""
+    """Return a new session for an ELF function under the contract of `spec`.
+
+    Raises SearchError if the code cannot be lifted or is wrong.
+    """
     binary = function.binary
     subject = SearchSubject(spec.name, instruction_set(binary), abi, lanes)
     _trials(subject, binary)  # raises SearchError
@@ -290,9 +293,9 @@ def shorten(
 ) -> None:
     """Search for shorter code with the same contract and update the sessions in place.
 
-    An interrupted search keeps its improvements. The levels are a (another value in place of a result), b (one new
-    instruction) and c (two or three). Each takes at most `budget` seconds of CPU time. Raises CannotRunHere if a
-    process dies. Needs NumPy and bitwuzla.
+    Levels: a, another value in place of a result; b, one new instruction; c, two or three. Each search of a level takes
+    at most `budget` seconds of CPU time. If interrupted, all improvements are kept without worker processes; with them,
+    those before the first unfinished session. Raises CannotRunHere if a process dies. Needs NumPy and bitwuzla.
     """
     processes = min(processes, len(sessions))
     if processes < 2:
@@ -300,11 +303,8 @@ def shorten(
             show(found.title)
             run_session(found, levels, budget)
         return
-    try:
-        with Workers(processes) as workers:
-            running = [workers.submit(run_session, found, levels, budget) for found in sessions]
-            for found, future in zip(sessions, running, strict=True):
-                show(found.title)
-                vars(found).update(vars(future.result()))
-    except BrokenProcessPool:
-        raise CannotRunHere("a search crashed its process: try the routines one by one") from None
+    with Workers(processes) as workers:
+        running = [workers.submit(run_session, found, levels, budget) for found in sessions]
+        for found, future in zip(sessions, running, strict=True):
+            show(found.title)
+            vars(found).update(vars(future.result()))

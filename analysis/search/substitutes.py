@@ -1,4 +1,4 @@
-"""Tests of replacements on samples: first on a few samples, then on many."""
+"""Tests of replacements for a value on samples: all on a few samples, then programs on many."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _BUFFER = 1 << 20  # an arbitrary address for results
 
 @dataclass(frozen=True)
 class Samplings:
-    """Samples of a contract in a domain: the content of each parameter, and the expected results."""
+    """Samples of a contract in a domain: the content of each parameter of a program, and the expected results."""
 
     domain: Samples
     given: tuple[Lanes, ...]
@@ -33,7 +33,7 @@ class Samplings:
 
     @staticmethod
     def of(contract: Contract, task: Task, program: Program, number: int) -> Samplings:
-        """Return `number` samples. Raises SearchError for a contract without cases."""
+        """Return `number` samples for a program with this task. Raises SearchError for a contract without cases."""
         domain = Samples(number)
         lanes = task.lanes if any(argument.place.lanes > 1 for argument in task.arguments) else 1
         names, columns, expected = _drawn(contract, number * lanes)
@@ -80,7 +80,7 @@ def _drawn(contract: Contract, number: int) -> tuple[tuple[str, ...], list[list[
 
 
 class Trials:
-    """A program on samples, with the test of whether replacements of a value preserve its results."""
+    """A program that is right on samples (else SearchError), with the test of whether replacements preserve that."""
 
     def __init__(self, contract: Contract, task: Task, program: Program, target: Target, moves: int = 0) -> None:
         self.contract, self.task, self.program, self.target = contract, task, program, target
@@ -106,7 +106,7 @@ class Trials:
         return lanes_of(arg, self.values)
 
     def standing_in(self, number: int, candidates: Sequence[Lanes]) -> Iterator[int]:
-        """Yield the indices of the candidates with which all results are right on the few samples."""
+        """Yield the indices of candidates that can replace value `number`: results stay right on the few samples."""
         size = self.few.number * BYTES
         for start in range(0, len(candidates), _TOGETHER):
             some = candidates[start : start + _TOGETHER]
@@ -114,7 +114,10 @@ class Trials:
             yield from (start + at for at in range(len(some)) if not any(wrong[at * size : (at + 1) * size]))
 
     def caring(self, number: int, domain: Samples) -> Bits:
-        """Return the bits of a value that make some result wrong when changed alone, by sample and lane."""
+        """Return a mask of the bits of a value that make some result wrong if changed alone, as a value of `domain`.
+
+        The domain holds the few samples of the value's first lane, then those of the next, as far as it goes.
+        """
         lanes = self.lanes(number)
         few, caring = self.few, []
         for at, lane in enumerate(lanes[: domain.number // few.number]):
@@ -129,7 +132,10 @@ class Trials:
         return domain.joined(caring, few)
 
     def _wrong_with(self, number: int, candidates: Sequence[Lanes]) -> int:
-        """Return a mask of the samples with a wrong result for each candidate."""
+        """Return the samples with a wrong result if a candidate replaces the words of value `number`.
+
+        Each wrong sample has a 1 in its lowest bit. The samples of the first candidate are the lowest.
+        """
         few = self.few
         domain = Samples(few.number * len(candidates))
         known: dict[Argument, Lanes] = {
@@ -158,7 +164,11 @@ class Trials:
         return any(domain.differing(got, wanted) for got, wanted in zip(ends, samplings.expected, strict=False))
 
     def ends(self, program: Program, argument: Callable[[Argument], Lanes]) -> list[Bits]:
-        """Return the results in the order of the task's results, lane by lane, possibly followed by more words."""
+        """Return the words of a program's results, in the order of the task's results, lane by lane.
+
+        `argument` returns the lanes of a value. Results in registers may be followed by unused lanes. Without results
+        in registers, return the words that the program stores, 0 where it stores none.
+        """
         if program.results:
             return [lane for result in program.results for lane in argument(result)]
         memory: dict[int, Bits] = {}

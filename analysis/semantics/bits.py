@@ -26,7 +26,7 @@ def and_not(d: Domain, a: Bits, b: Bits, width: int) -> Bits:
 
 
 def rotate_left(d: Domain, a: Bits, count: Bits, width: int) -> Bits:
-    """Return a value rotated to the left; the count is below the width, a power of two, and is `width` bits wide."""
+    """Return a value of `width` bits, a power of two, rotated left by `count`, which has that width and is below it."""
     if isinstance(count, int) and not count:
         return a
     back = d.and_(d.sub(0, count, width), width - 1, width)
@@ -61,7 +61,7 @@ def leading_zeros(d: Domain, a: Bits, width: int) -> Bits:
 
 
 def _count(x: Execution, width: int) -> Bits:
-    """Return the shift count, masked to 5 bits (6 for 64-bit operands), as a value of `width` bits."""
+    """Return the shift count (operand 1 or else 1), masked to 5 bits (6 if `width` is 64), with `width` bits."""
     value = x.get(1, 8) if x.count > 1 else 1
     return x.domain.and_(extend(x, value, 8, width) if width > 8 else value, 63 if width == 64 else 31, width)
 
@@ -94,7 +94,7 @@ def _shift(shift: BinaryOperation, x: Execution) -> None:
     x.put(0, result)
 
     def carry() -> Bits:
-        # With an extra bit above or below, which receives the last bit shifted out.
+        # An extra bit, above for a left shift and below for a right one, receives the last bit shifted out.
         wide = extend(x, a, width, width + 1) if left else d.concat(a, 0, width, 1)
         return bit(x, shift(d, wide, extend(x, count, width, width + 1), width + 1), width if left else 0, width + 1)
 
@@ -103,14 +103,14 @@ def _shift(shift: BinaryOperation, x: Execution) -> None:
             return d.xor(carry(), bit(x, result, width - 1, width), 1)
         return 0 if arithmetic else bit(x, a, width - 1, width)
 
-    # The carry of shl and shr is undefined where the count may be the width or more.
+    # The carry of shl and shr is undefined for a count of the width or more, which only 8 and 16 bits allow.
     has_carry = arithmetic or width >= 32 or (isinstance(count, int) and count < width)
     flags = result_flags(x, result, width) | {"cf": carry if has_carry else None, "af": None}
     _if_counted(x, count, width, flags | {"of": _only_by_one(count, overflow)})
 
 
 def rotated(left: bool, d: Domain, a: Bits, count: Bits, width: int) -> Bits:
-    """Return a value rotated by any count, which is `width` bits wide."""
+    """Return a value rotated by a count of `width` bits, taken modulo `width`: to the left, or right if not `left`."""
     return rotate_left(d, a, d.and_(count if left else d.sub(0, count, width), width - 1, width), width)
 
 
@@ -135,7 +135,7 @@ def _double_shift(left: bool, x: Execution) -> None:
     if width < 32:
         raise x.unknown("this width")
     count = d.and_(extend(x, x.get(2, 8), 8, width), width - 1, width)
-    # With an extra bit above or below, which receives the last bit shifted out.
+    # An extra bit, above for a left shift and below for a right one, receives the last bit shifted out.
     wide_count = extend(x, count, width, 2 * width + 1)
     if left:
         wide = d.shl(extend(x, d.concat(a, b, width, width), 2 * width, 2 * width + 1), wide_count, 2 * width + 1)
@@ -156,7 +156,7 @@ def _bit_test(change: BinaryOperation | None, x: Execution) -> None:
     place, value = d.and_(x.get(1, width), width - 1, width), x.get(0)
     if change is not None:
         x.put(0, change(d, value, d.shl(1, place, width), width))
-    # Intel's manual from 2024 on preserves ZF; AMD's leaves it undefined.
+    # ZF counts as undefined, as in AMD's manual, though Intel's preserves it from 2024 on.
     x.set_flags({**UNDEFINED, "cf": lambda: bit(x, d.shr(value, place, width), 0, width)})
 
 
@@ -169,7 +169,7 @@ def _scan(reverse: bool, x: Execution) -> None:
     target = x.instruction.operands[0]
     if width < 32 or not isinstance(target, Reg):
         raise x.unknown("this width")
-    # For a zero source the manuals leave the result undefined. CPUs keep the register; some clear its upper half.
+    # For a zero source the result is undefined. CPUs keep the register; in 32-bit forms some clear its upper half.
     old, above = x.register(target.full), 64 - width
     rest = d.undefined(d.extract(old, width, above, 64), above) if above else 0
     kept = d.concat(rest, d.extract(old, 0, width, 64), above, width)
@@ -197,7 +197,7 @@ def _andn(x: Execution) -> None:
 
 
 def _lowest_bit(operation: BinaryOperation, of_none: int, x: Execution) -> None:
-    """Execute blsr, blsi or blsmsk on a value and the value minus one; `of_none` is CF for the value 0."""
+    """Execute blsr, blsi or blsmsk: `operation` on a value and the value minus one; `of_none` is CF for the value 0."""
     width, d, a = x.width(), x.domain, x.get(1)
     result = operation(d, a, d.sub(a, 1, width), width)
 
@@ -238,7 +238,7 @@ def _mulx(x: Execution) -> None:
     width, d = x.width(), x.domain
     factor = extend(x, d.extract(x.register("rdx"), 0, width, 64), width, 2 * width)
     whole = d.mul(factor, extend(x, x.get(2), width, 2 * width), 2 * width)
-    # If both destinations are one register, it gets the high half.
+    # Operand 0, the high half, is written last: if both destinations are one register, it gets that half.
     x.put(1, d.extract(whole, 0, width, 2 * width))
     x.put(0, d.extract(whole, width, width, 2 * width))
 

@@ -1,4 +1,4 @@
-"""The domain of NumPy columns, for specifications over many cases at once. Needs NumPy."""
+"""The domain of NumPy arrays, for specifications over many cases at once. Needs NumPy."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -9,7 +9,7 @@ from setwise.analysis.semantics.domains import Bits, Domain
 
 
 class Columns(Domain):
-    """The domain of uint64 arrays; a value that is the same in all rows may be an integer.
+    """The domain of uint64 arrays, an element for each case, for the operations of `Word`. An integer is equal in all.
 
     >>> Columns().shl(np.array([1, 3], np.uint64), 63, 64).tolist() == [1 << 63, 1 << 63]
     True

@@ -32,11 +32,11 @@ FOLD: Mapping[str, Callable[[int, int, int], int]] = {
     "BV_COMP": lambda a, b, _: int(a == b),
     "BV_ULT": lambda a, b, _: int(a < b),
 }
-"""The result of each operation on two numbers of a width."""
+"""Functions of two constants and their width, by the bitwuzla name of the operation that they compute."""
 
 
 def _operation(kind: str) -> Callable[[Domain, Bits, Bits, int], Bits]:
-    """Return the method for a kind of operation: it folds constants, and makes a term otherwise."""
+    """Return the method for operation `kind`, a key of FOLD: it folds two constants, and otherwise makes a term."""
     known = FOLD[kind]
 
     def operation(domain: Domain, a: Bits, b: Bits, width: int) -> Bits:
@@ -48,11 +48,11 @@ def _operation(kind: str) -> Callable[[Domain, Bits, Bits, int], Bits]:
 
 
 class Domain:
-    """The operations on values; `width` is the width of the operands and, for arithmetic, of the result.
+    """The operations on values; `width` is the width of the operands and, but for comparisons, of the result.
 
-    A count of a shift has that width too; the width or more shifts everything out. `shr` shifts in zeros, `sar` copies
-    of the sign. `eq` and the unsigned `ult` give one bit. Constants are folded here; a subclass makes terms of all
-    other operations.
+    A count of a shift has that width too; the width or more shifts every bit out. `shr` shifts in zeros, `sar` copies
+    of the sign. `eq` and the unsigned `ult` give one bit. Operations on constants alone are computed here; a subclass
+    makes terms of the others.
     """
 
     branched = False
@@ -87,7 +87,7 @@ class Domain:
         return self._term("BV_EXTRACT", (a, of), indices=(low + width - 1, low))
 
     def concat(self, high: Bits, low: Bits, high_width: int, low_width: int) -> Bits:
-        """Return the concatenation of `high` and `low`."""
+        """Return the bits of `high` above those of `low`, as one value."""
         if isinstance(high, int) and isinstance(low, int):
             return high << low_width | low
         if high_width == 0 or low_width == 0:
@@ -95,7 +95,7 @@ class Domain:
         return self._term("BV_CONCAT", (high, high_width), (low, low_width))
 
     def ite(self, condition: Bits, a: Bits, b: Bits, width: int) -> Bits:
-        """Return `a` if the condition is 1, else `b`."""
+        """Return `a` if the one-bit condition is 1, else `b`; both have `width` bits."""
         if isinstance(condition, int):
             return a if condition else b
         return a if identical(a, b) else self._term("ITE", (condition, 1), (a, width), (b, width))
@@ -105,12 +105,12 @@ class Domain:
         return usual
 
     def _term(self, kind: str, *operands: tuple[Bits, int], indices: tuple[int, ...] = ()) -> Bits:
-        """Make the term of an operation, named as in bitwuzla; an operand is a value and its width."""
+        """Make bitwuzla's term `kind` of (value, width) pairs, with the `indices` it takes; here raise TypeError."""
         raise TypeError(f"{kind} of a value that is no integer: {operands}")
 
 
 class Integers(Domain):
-    """The domain of constants.
+    """The domain of constants alone.
 
     >>> Integers().sub(3, 5, 8), Integers().sar(0x80, 3, 8), Integers().extract(0xABCD, 4, 8, 16) == 0xBC
     (254, 240, True)
@@ -120,8 +120,8 @@ class Integers(Domain):
 class BitVectors(Domain):
     """The domain of bitwuzla's terms; a constant remains an integer.
 
-    `terms` is the term manager, `bitwuzla` the module, `built` the total width of the operations made so far. Raises
-    ModuleNotFoundError if bitwuzla is not installed.
+    `terms` is the term manager, `bitwuzla` the module, `built` an estimate of the bits of all terms made so far.
+    Raises ModuleNotFoundError if bitwuzla is not installed.
     """
 
     def __init__(self) -> None:
@@ -145,7 +145,7 @@ class BitVectors(Domain):
         return self.terms.mk_const(self.terms.mk_bv_sort(width), name if number == 1 else f"{name}'{number}")
 
     def undefined(self, usual: Bits, width: int) -> Bits:
-        """Return a new variable, which may have any value."""
+        """Return a new variable, which may have any value; `usual` is ignored."""
         return self.variable("undefined", width)
 
     def term(self, a: Bits, width: int) -> Any:
@@ -159,7 +159,7 @@ class BitVectors(Domain):
         return known
 
     def weight(self, term: Any) -> int:
-        """Estimate an operation's gates: its width, times a factor for products, shifts and sums; 0 for mere wiring."""
+        """Estimate a term's gates without its operands': its width, times a factor if costly; 0 for wiring and not."""
         kinds, sort = self._kind, term.sort()
         if not sort.is_bv() or not term.children() or term.kind() in (kinds.BV_EXTRACT, kinds.BV_CONCAT, kinds.BV_NOT):
             return 0
@@ -185,7 +185,7 @@ class BitVectors(Domain):
         return self.terms.mk_term(self._kind.ITE, [term, self._one, self.term(0, 1)]) if kind == "BV_ULT" else term
 
     def _simpler(self, kind: str, a: Bits, b: Bits, width: int) -> Bits | None:
-        """Return a simpler equal value if one operand is a constant or both are identical, else None."""
+        """Return a simpler equal value for some operations on a constant or on identical values, else None."""
         if isinstance(b, int) and kind in ("BV_SHL", "BV_SHR"):
             left, zeros = max(0, width - b), min(b, width)
             if kind == "BV_SHL":

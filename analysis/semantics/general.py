@@ -19,7 +19,7 @@ from setwise.analysis.semantics.parts import (
 )
 from setwise.analysis.semantics.state import Execution, Goto
 
-Widening = Callable[[Execution, Bits, int, int], Bits]  # from a value and its width to another width
+Widening = Callable[[Execution, Bits, int, int], Bits]  # extends a value from a width to another
 
 # ---- moves
 
@@ -114,7 +114,7 @@ def _not(x: Execution) -> None:
 
 
 def _sum(x: Execution, subtract: bool, a: Bits, b: Bits, carry: Bits = 0) -> Bits:
-    """Return a + b + carry, or a - b - carry, and set the flags."""
+    """Return a + b + carry, or with `subtract` a - b - carry, and set all six status flags. The carry is one bit."""
     d, width = x.domain, x.width()
     combine = d.sub if subtract else d.add
     result = combine(combine(a, b, width), extend(x, carry, 1, width), width)
@@ -194,7 +194,7 @@ def _setcc(condition: str, x: Execution) -> None:
 
 def _cmovcc(condition: str, x: Execution) -> None:
     width = x.width()
-    # The source is read and a 32-bit register is zero-extended under either condition.
+    # Whether or not the condition holds, the source is read and a 32-bit register is zero-extended.
     x.put(0, x.domain.ite(CONDITIONS[condition](x), x.get(1), x.get(0), width))
 
 

@@ -14,13 +14,13 @@ from setwise.analysis.semantics.vector import WIDTHS, of_each_width, with_twins
 
 
 def _move(width: int, x: Execution) -> None:
-    """Move a whole register or memory operand; the element width matters only under a mask."""
+    """Move a whole register or memory operand; `width`, that of an element, matters only under a mask."""
     bits = x.width(0)
     x.put_elements(x.elements(1, width, bits, masked=True), width)
 
 
 def _move_low(width: int, x: Execution) -> None:
-    """Execute movd or movq: move one element between any register files or memory, and clear the rest of a vector."""
+    """Execute movd or movq: move one element between registers of any file, or memory, and clear a vector's rest."""
     value = x.elements(1, width, width)[0] if x.file(1) == "vector" else x.get(1, width)
     if x.file(0) == "vector":
         x.put_elements([extend(x, value, width, 64), 0], 64)
@@ -29,7 +29,7 @@ def _move_low(width: int, x: Execution) -> None:
 
 
 def _move_scalar(x: Execution) -> None:
-    """Execute movsd: move one element between memory and the lowest lane, or replace the lowest lane of a register."""
+    """Execute movsd: store the lowest lane, load it and clear the other, or replace it by that of another register."""
     if x.instruction.mask or "vector" not in (x.file(0), x.file(1)):
         raise x.unknown()  # masked, or the string instruction of that name
     if x.file(0) == "memory":
@@ -41,7 +41,7 @@ def _move_scalar(x: Execution) -> None:
 
 
 def _move_half(high: int, x: Execution) -> None:
-    """Execute movlps or movhps: move one half of 128 bits from or to memory."""
+    """Execute movlps or movhps: move 64-bit lane number `high` (0 or 1) of a register from or to memory."""
     if x.file(0) == "memory":
         x.put(0, x.elements(1, 64)[high])
         return
@@ -51,7 +51,7 @@ def _move_half(high: int, x: Execution) -> None:
 
 
 def _move_across(upwards: bool, x: Execution) -> None:
-    """Execute movlhps or movhlps: move one half to the other half of another register."""
+    """Execute movlhps (`upwards`) or movhlps: move a half of a register to the other half of another register."""
     first, second = x.sources(64, 2)
     x.put_elements([first[0], second[0]] if upwards else [second[1], first[1]], 64)
 
@@ -83,7 +83,7 @@ def _duplicate_low(x: Execution) -> None:
 
 
 def _part(x: Execution, elements: Sequence[Bits], chunk: int, width: int) -> slice:
-    """Return the elements of the `chunk` bits that the immediate selects, as a slice."""
+    """Return the slice of chunk number `immediate % chunks`, of `chunk` bits, among elements of `width` bits."""
     each = chunk // width
     start = x.immediate() % (len(elements) // each) * each
     return slice(start, start + each)
@@ -130,7 +130,7 @@ def _blend_by_mask(width: int, x: Execution) -> None:
 
 
 def _blend_by_sign(width: int, x: Execution) -> None:
-    """Select by the sign bit of each element of the fourth operand, or of xmm0 in legacy SSE."""
+    """Select an element from the second source if its sign bit in operand 3 (legacy SSE: xmm0) is 1, else the first."""
     first = 1 if x.count > 3 else 0
     implicit = Reg("xmm0", 128, "vector", "zmm0")
     control = x.elements(3, width) if x.count > 3 else x.split(x.lanes(implicit)[:2], width)
@@ -163,7 +163,7 @@ def _mask_to_lanes(width: int, x: Execution) -> None:
 
 
 def _chunked() -> dict[str, Meaning]:
-    """Return broadcasts, extracts and inserts of 128 and 256 bits, with the element width of their masks."""
+    """Return semantics by mnemonic for broadcasts, extracts and inserts of 128 and 256 bits, by element width."""
     table: dict[str, Meaning] = {}
     for letter in "if":
         for name, chunk, width in (

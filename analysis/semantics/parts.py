@@ -30,7 +30,7 @@ def _opposite(condition: Condition, x: Execution) -> Bits:
     return x.domain.not_(condition(x), 1)
 
 
-# The suffix of a condition, the suffix of its opposite, and the condition.
+# The suffix in mnemonics of a condition, the suffix of its opposite, and the function that computes the condition.
 _CONDITIONS: Sequence[tuple[str, str, Condition]] = (
     ("o", "no", lambda x: x.flag("of")),
     ("b", "ae", lambda x: x.flag("cf")),
@@ -48,7 +48,7 @@ CONDITIONS: Mapping[str, Condition] = {
 
 
 def bit(x: Execution, a: Bits, place: int, width: int) -> Bits:
-    """Return one bit of a value."""
+    """Return bit number `place` of a value of `width` bits."""
     return x.domain.extract(a, place, 1, width)
 
 
@@ -66,7 +66,7 @@ def sign_extend(x: Execution, a: Bits, width: int, to: int) -> Bits:
 
 
 def concat_bits(x: Execution, bits: Sequence[Bits]) -> Bits:
-    """Return the concatenation of bits, the lowest first."""
+    """Return a value as wide as the number of `bits`, which are its bits, the lowest first."""
     result = bits[0]
     for place, higher in enumerate(bits[1:], 1):
         result = x.domain.concat(higher, result, 1, place)
@@ -84,7 +84,7 @@ def zero() -> Bits:
 
 
 def result_flags(x: Execution, result: Bits, width: int) -> dict[str, Flag | None]:
-    """Return ZF, SF and PF of a result."""
+    """Return functions that compute ZF, SF and PF of a result, by the flags' names in lower case."""
 
     def parity() -> Bits:
         odd: Bits = 1
@@ -100,6 +100,6 @@ def result_flags(x: Execution, result: Bits, width: int) -> dict[str, Flag | Non
 
 
 def put_result(x: Execution, result: Bits, width: int, **flags: Flag | None) -> None:
-    """Write the result to the first operand, and set ZF, SF, PF and the given flags."""
+    """Write the result to the first operand, set ZF, SF and PF by it, then set `flags`, which take precedence."""
     x.put(0, result)
     x.set_flags({**result_flags(x, result, width), **flags})

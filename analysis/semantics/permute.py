@@ -10,7 +10,7 @@ from setwise.analysis.semantics.vector import of_each_width, with_twins
 
 
 def pick(x: Execution, elements: Sequence[Bits], index: Bits, bits: int, width: int) -> Bits:
-    """Return the element at an index, which has just as many bits as the number of elements requires."""
+    """Return the element of `width` bits at an index of `bits` bits; there are 2**bits elements."""
     if isinstance(index, int):
         return elements[index]
     half = len(elements) // 2
@@ -22,13 +22,13 @@ def pick(x: Execution, elements: Sequence[Bits], index: Bits, bits: int, width: 
 
 
 def _indexed(x: Execution, elements: Sequence[Bits], index: Bits, width: int) -> Bits:
-    """Return the element at the lowest bits of an index that is `width` bits wide."""
+    """Return the element at an index of `width` bits, modulo the number of elements, a power of two."""
     bits = (len(elements) - 1).bit_length()
     return pick(x, elements, x.domain.extract(index, 0, bits, width), bits, width)
 
 
 def _put_chosen(x: Execution, width: int, chosen: Sequence[int], group: int = 128) -> None:
-    """Permute the source's elements within each group of `group` bits, in the same order for all groups."""
+    """Set element n (`width` bits) of each group of `group` bits to element `chosen[n]` of the source's same group."""
     (elements,), each = x.sources(width, 1), group // width
     x.put_elements([elements[at + place] for at in range(0, len(elements), each) for place in chosen], width)
 
@@ -38,7 +38,7 @@ def _fours(immediate: int) -> list[int]:
 
 
 def _shuffle(width: int, group: int, x: Execution) -> None:
-    """Execute pshufd, or vpermq with an immediate: two bits of it select each of four elements."""
+    """Execute pshufd, or vpermq with an immediate: two bits of it select each of the four elements of all groups."""
     _put_chosen(x, width, _fours(x.immediate()), group)
 
 
@@ -49,7 +49,7 @@ def _shuffle_words(high: bool, x: Execution) -> None:
 
 
 def _shuffle_two(width: int, x: Execution) -> None:
-    """Execute shufps or shufpd: the lower half of each 128 bits is from one source, the upper half from the other."""
+    """Execute shufps or shufpd: select each 128 bits' lower half from the first source, the upper from the last."""
     (first, second), immediate, each = x.sources(width, 2), x.immediate(), 128 // width
     moved = []
     for place in range(len(first)):
@@ -76,7 +76,7 @@ def _unpack(high: bool, width: int, x: Execution) -> None:
 
 
 def _saturated(is_signed: bool, x: Execution, a: Bits, wide: int) -> Bits:
-    """Return a signed value saturated to half its width, signed or unsigned."""
+    """Return a signed value of `wide` bits saturated to the signed or unsigned range of half the width."""
     d, width = x.domain, wide // 2
     low, sign = d.extract(a, 0, width, wide), bit(x, a, wide - 1, wide)
     if not is_signed:
@@ -88,14 +88,14 @@ def _saturated(is_signed: bool, x: Execution, a: Bits, wide: int) -> Bits:
 
 
 def _pack(is_signed: bool, width: int, x: Execution) -> None:
-    """Saturate to half the width: in each 128 bits, the elements of one source below those of the other."""
+    """Saturate elements of `width` bits to half of that: each 128 bits get the first source's below the second's."""
     (a, b), each = x.sources(width, 2), 128 // width
     chosen = [element for at in range(0, len(a), each) for element in (*a[at : at + each], *b[at : at + each])]
     x.put_elements([_saturated(is_signed, x, element, width) for element in chosen], width // 2)
 
 
 def _put_windows(x: Execution, high: list[Bits], low: list[Bits], start: int, width: int, group: int) -> None:
-    """Write, for each group of bits, the elements of the concatenation high:low from element `start` on."""
+    """Write each group of `group` bits: as many elements, from number `start` on, of the group's zeros:high:low."""
     each, windows = group // width, list[Bits]()
     for at in range(0, len(low), each):
         both = low[at : at + each] + high[at : at + each] + [0] * each
@@ -109,7 +109,7 @@ def _align_bytes(x: Execution) -> None:
 
 
 def _shift_bytes(left: bool, x: Execution) -> None:
-    """Execute psrldq or pslldq: shift bytes within each 128 bits."""
+    """Execute psrldq, or pslldq if `left`: shift by bytes within each 128 bits."""
     (elements,), count = x.sources(8, 1), min(x.immediate() & 0xFF, 16)
     zeros: list[Bits] = [0] * len(elements)
     high, low = (elements, zeros) if left else (zeros, elements)
@@ -122,7 +122,7 @@ def _align(width: int, x: Execution) -> None:
 
 
 def _permute(width: int, x: Execution) -> None:
-    """Execute vpermq and similar: by an immediate within 256 bits, or by an index for each element."""
+    """Execute vpermq and similar: permute by an immediate within each 256 bits, or by an index for each element."""
     if x.file(2) == "immediate":
         _shuffle(width, 256, x)
         return
@@ -131,7 +131,7 @@ def _permute(width: int, x: Execution) -> None:
 
 
 def _permute_two(index_first: bool, width: int, x: Execution) -> None:
-    """Execute vpermi2 or vpermt2: permute two sources by indices in the first or the second operand."""
+    """Execute vpermi2 (`index_first`) or vpermt2: select from two sources by indices in the first or second operand."""
     first, second, last = x.sources(width, 3)
     indices, table = (first, second + last) if index_first else (second, first + last)
     x.put_elements([_indexed(x, table, index, width) for index in indices], width)
@@ -147,7 +147,7 @@ def _permute_halves(x: Execution) -> None:
 
 
 def _shuffle_chunks(width: int, x: Execution) -> None:
-    """Execute vshufi64x2 and similar: select 128-bit chunks, the lower half of the result from one source."""
+    """Execute vshufi64x2 and similar: select 128-bit chunks, the lower half from the first source, else the last."""
     (first, second), immediate, each = x.sources(width, 2), x.immediate(), 128 // width
     chunks = len(first) // each
     bits = chunks.bit_length() - 1

@@ -14,7 +14,7 @@ BYTES = PITCH // 8
 
 
 class Sampled:
-    """A value for each sample; the bits above its width are 0."""
+    """A value for each sample, the first lowest, in one integer, PITCH bits apart; bits above a value's width are 0."""
 
     __slots__ = ("bits",)
 
@@ -23,9 +23,9 @@ class Sampled:
 
 
 class Samples(Domain):
-    """The domain of `number` samples; a value that is the same in all samples may be an integer.
+    """The domain of `number` samples. A value that is the same in all may be an integer. `units` has a 1 in each.
 
-    An operation on all samples costs little more than on one, because Python adds, shifts and masks long integers fast.
+    Most operations on all samples cost little more than on one, because Python adds and masks long integers fast.
 
     >>> domain = Samples(2)
     >>> domain.words(domain.shl(domain.of([1, 3]), 63, 64)) == [1 << 63, 1 << 63]
@@ -49,7 +49,7 @@ class Samples(Domain):
         return [int.from_bytes(whole[at : at + BYTES], "little") for at in range(0, len(whole), BYTES)]
 
     def joined(self, values: Iterable[Bits], each: Samples) -> Sampled:
-        """Return the concatenation of these values, which belong to the domain `each`."""
+        """Return as one value the samples of several values of the smaller domain `each`, one value after the other."""
         size = each.number * BYTES
         return Sampled(
             int.from_bytes(b"".join(each.every(value).to_bytes(size, "little") for value in values), "little")
@@ -63,11 +63,11 @@ class Samples(Domain):
         return Sampled(int.from_bytes(whole * (self.number // each.number), "little"))
 
     def differing(self, value: Bits, other: Bits, width: int = 64) -> int:
-        """Return the integer with a 1 in the lowest bit of each sample in which two values differ."""
+        """Return an integer, samples PITCH bits apart, with a 1 in the lowest bit of each where two values differ."""
         return self.every(self.ne(value, other, width))
 
     def every(self, value: Bits) -> int:
-        """Return the value of all samples as one integer."""
+        """Return a value's samples in one integer, PITCH bits apart. A plain integer is repeated for each."""
         if not isinstance(value, int):
             bits: int = value.bits
             return bits
@@ -101,7 +101,7 @@ class Samples(Domain):
         return self.every(a) + self.every(b) & self._ones(width)
 
     def _difference(self, a: Bits, b: Bits, width: int) -> int:
-        """Return the difference with an extra bit above, which is 1 if nothing was borrowed."""
+        """Return the differences, each with an extra bit above, which is 1 if nothing was borrowed."""
         return self.every(a) + (self.units << width) - self.every(b)
 
     def _product(self, a: Bits, b: Bits, width: int) -> int:
@@ -111,7 +111,7 @@ class Samples(Domain):
         return self._each("BV_MUL", a, b, width)
 
     def _each(self, kind: str, a: Bits, b: Bits, width: int) -> int:
-        """Return the results of an operation on each sample in turn."""
+        """Apply an operation to one sample after the other, and return the results in one integer."""
         return self.of(FOLD[kind](x, y, width) for x, y in zip(self.words(a), self.words(b), strict=True)).bits
 
     def _shifted(self, a: Bits, count: Bits, width: int, kind: str) -> int:

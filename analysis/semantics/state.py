@@ -20,7 +20,7 @@ VECTORS = tuple(f"zmm{number}" for number in range(32))
 
 
 class SemanticsError(ValueError):
-    """An operation that the state does not allow; the message names the instruction and the reason.
+    """An operation that is not allowed in this state; the message names the instruction and the reason.
 
     It violates the routine's contract if the one-bit value `allowed` is 0.
     """
@@ -43,7 +43,7 @@ class ContractViolation(SemanticsError):
 
 
 def complaint(instruction: Decoded, what: str) -> str:
-    """Return an error line about an instruction, with its offset."""
+    """Return an error line: the instruction, its offset, then `what`, such as "reads rax, which has no value"."""
     return f"'{instruction.text()}' at offset {instruction.offset:#x} {what}"
 
 
@@ -92,8 +92,8 @@ class MachineState:
     targets: Mapping[int, Bits] = field(default_factory=dict)
 
 
-# These fault if their memory operand is not aligned to its size. So does every legacy SSE instruction with a 128-bit
-# memory operand, except those of the second set.
+# The first set's instructions fault if their memory operand is not aligned to its size. So does every legacy SSE
+# instruction with a 128-bit memory operand, except those of the second set.
 _ALIGNED = frozenset(
     {"vmovdqa", "vmovdqa32", "vmovdqa64", "vmovaps", "vmovapd", "vmovntdqa", "vmovntdq", "vmovntps", "vmovntpd"}
 )
@@ -118,33 +118,33 @@ class Execution:
         return len(self.instruction.operands)
 
     def unknown(self, what: str = "") -> Unsupported:
-        """Return the error for an instruction without semantics."""
+        """Return the error for this instruction, which has no semantics; `what` says why."""
         text, offset = self.instruction.text(), self.instruction.offset
         return Unsupported(f"no semantics for '{text}' at offset {offset:#x}{what and ': ' + what}")
 
     # ---- general and mask registers, immediates, memory
 
     def file(self, operand: int) -> str:
-        """Return the kind of an operand: general, vector, mask, memory or immediate."""
+        """Return the kind of an operand: the file of a register, such as general or mask, or memory or immediate."""
         found = self.instruction.operands[operand]
         return found.file if isinstance(found, Reg) else "memory" if isinstance(found, Mem) else "immediate"
 
     def width(self, operand: int = 0) -> int:
-        """Return the width of a register or memory operand in bits."""
+        """Return the width of a register or memory operand in bits. Raises Unsupported for an immediate."""
         found = self.instruction.operands[operand]
         if isinstance(found, Imm):
             raise self.unknown("an immediate in place of a register or memory")
         return found.bits
 
     def immediate(self, operand: int = -1) -> int:
-        """Return the value of an immediate operand."""
+        """Return the value of an immediate operand, by default the last. Raises Unsupported if it is none."""
         found = self.instruction.operands[operand]
         if not isinstance(found, Imm):
             raise self.unknown("this form takes no immediate")
         return found.value
 
     def get(self, operand: int, width: int | None = None) -> Bits:
-        """Return the lowest `width` bits of an operand that is no vector; by default all of it."""
+        """Return a non-vector operand, or its lowest `width` bits; an immediate's default is operand 0's width."""
         found = self.instruction.operands[operand]
         if isinstance(found, Imm):
             return found.value & ((1 << (width or self.width())) - 1)
@@ -162,7 +162,7 @@ class Execution:
             self.write(found, value)
 
     def read(self, register: Reg, width: int | None = None) -> Bits:
-        """Return a general or mask register, or its lowest bits."""
+        """Return a general or mask register, or its lowest `width` bits."""
         if register.file not in ("general", "mask"):
             raise self.unknown(f"the register {register.name} is not followed")
         return self.domain.extract(self.register(register.full), register.low, width or register.bits, 64)
@@ -189,7 +189,7 @@ class Execution:
         self.state.registers[full] = value
 
     def register(self, full: str) -> Bits:
-        """Return all 64 bits of a register by its full name."""
+        """Return all 64 bits of a general or mask register by its full name. Raises SemanticsError without a value."""
         if full not in self.state.registers:
             raise SemanticsError(complaint(self.instruction, f"reads {full}, which has no value"))
         return self.state.registers[full]
@@ -238,7 +238,7 @@ class Execution:
     # ---- flags
 
     def flag(self, name: str) -> Bits:
-        """Return a flag as one bit; an undefined flag keeps an arbitrary bit."""
+        """Return a flag as one bit; an undefined flag gets an arbitrary bit, which it keeps."""
         found = self.state.flags.get(name)
         if found is None:
             bit = self.domain.undefined(0, 1)
@@ -252,9 +252,10 @@ class Execution:
     # ---- vector registers
 
     def elements(self, operand: int, width: int, bits: int | None = None, masked: bool = False) -> list[Bits]:
-        """Return the elements of a vector operand, lowest first: `bits` in total, by default the operand's own size.
+        """Return the elements of `width` bits of a register or memory operand, lowest first, up to `bits` in total.
 
-        A broadcast element is repeated. With `masked`, memory is not accessed for an element that the mask excludes.
+        The default of `bits` is the operand's size. A broadcast element is repeated, by default up to the size of the
+        first operand. With `masked`, memory is not accessed for an element that the mask excludes.
         """
         found = self.instruction.operands[operand]
         if isinstance(found, Mem):
@@ -265,31 +266,28 @@ class Execution:
         return self.split(self.lanes(found)[: max(1, bits // 64)], width)[: bits // width]
 
     def sources(self, width: int, number: int, masked: bool = False) -> list[list[Bits]]:
-        """Return the elements of the last `number` vector operands before a final immediate.
-
-        `masked` is as in `elements`.
-        """
+        """Return, as `elements` does, those of each of the last `number` operands, a final immediate not counted."""
         end = self.count - (self.file(self.count - 1) == "immediate")
-        bits = self.width(end - number if number > 1 else 0)  # a single source is as wide as the result
+        bits = self.width(end - number if number > 1 else 0)  # a single source has the result's width
         return [self.elements(place, width, bits, masked) for place in range(end - number, end)]
 
     def lanes(self, register: Reg) -> tuple[Bits, ...]:
-        """Return the eight lanes of a vector register."""
+        """Return the eight 64-bit lanes of a vector register, lowest first. Raises SemanticsError without a value."""
         if register.full not in self.state.vectors:
             raise SemanticsError(complaint(self.instruction, f"reads {register.name}, which has no value"))
         return self.state.vectors[register.full]
 
     def mask_bits(self, number: int) -> list[Bits] | None:
-        """Return the write mask's bits, one for each element, or None without a mask."""
+        """Return the lowest `number` bits of the write mask, one for each element, or None without a mask."""
         mask = self.instruction.mask
         if mask is None:
             return None
         return [self.domain.extract(self.register(mask.full), place, 1, 64) for place in range(number)]
 
     def put_elements(self, elements: Sequence[Bits], width: int, masked: bool = True) -> None:
-        """Write the first operand, a vector, under the mask.
+        """Write elements to the first operand, memory or a vector register, under the write mask if there is one.
 
-        Legacy SSE keeps the register's bits above those written; VEX and EVEX clear them.
+        If not `masked`, a register is written without it. Legacy SSE keeps its bits above; VEX, EVEX clear them.
         """
         found = self.instruction.operands[0]
         if isinstance(found, Mem):
@@ -310,13 +308,13 @@ class Execution:
         self.state.vectors[found.full] = lanes + above[len(lanes) :]
 
     def split(self, lanes: Sequence[Bits], width: int) -> list[Bits]:
-        """Return 64-bit lanes as elements of `width` bits."""
+        """Return the elements of `width` bits that 64-bit lanes consist of, lowest first."""
         if width == 64:
             return list(lanes)
         return [self.domain.extract(lane, low, width, 64) for lane in lanes for low in range(0, 64, width)]
 
     def join(self, elements: Sequence[Bits], width: int) -> list[Bits]:
-        """Return elements of `width` bits as 64-bit lanes."""
+        """Return the 64-bit lanes that elements of `width` bits make, lowest first; the last lane may be incomplete."""
         each = 64 // width
         lanes = []
         for start in range(0, len(elements), each):

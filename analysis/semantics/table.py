@@ -16,17 +16,17 @@ TABLE: Mapping[str, Meaning] = {
     **permute.TABLE,
 }
 
-# 16-bit forms of stack and jump instructions behave differently on some processors.
+# Not followed: 16-bit forms of stack and jump instructions, which behave differently on some processors.
 _ODD = re.compile(r"(push|pop|call|jmp).*16.*|(push|retn|leave)w.*")
 FOLLOWED = frozenset(name for name, mnemonic in encodings().items() if mnemonic in TABLE and not _ODD.fullmatch(name))
-"""The encodings that have semantics; co-simulation runs each with every kind of operand."""
+"""The names of the encodings that have semantics, as in `encodings`."""
 
 
 def execute(instruction: Decoded, state: MachineState) -> Goto | None:
     """Apply an instruction's effects to the state, and return its jump, or None if the next instruction follows.
 
-    Raises Unsupported for an instruction without semantics, and SemanticsError if it reads an undefined
-    value or makes a forbidden access.
+    Raises Unsupported for an instruction without semantics, and SemanticsError if it reads a register without a value
+    or if the memory refuses an access.
     """
     operation = Execution(instruction, state)
     meaning = TABLE.get(instruction.mnemonic)

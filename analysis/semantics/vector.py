@@ -26,11 +26,11 @@ WIDTHS: Mapping[str, int] = {
     **dict.fromkeys(("d", "dw", "dq", "ps", "ss"), 32),
     **dict.fromkeys(("q", "qdq", "pd", "sd"), 64),
 }
-"""The element widths of mnemonic suffixes."""
+"""The element widths in bits by mnemonic suffix; a suffix with two widths has that of the source."""
 
 
 def lanewise(operation: Callable[..., Bits], width: int, x: Execution, number: int = 2) -> None:
-    """Apply an operation to the elements of `number` sources, element by element."""
+    """Apply an operation to the elements of `number` sources, element by element, and write the results."""
     elements = zip(*x.sources(width, number, masked=True), strict=True)
     x.put_elements([operation(x.domain, *each, width) for each in elements], width)
 
@@ -76,7 +76,7 @@ def _multiply_halves(d: Domain, a: Bits, b: Bits, width: int) -> Bits:
 
 
 def _shift(operation: BinaryOperation, width: int, x: Execution) -> None:
-    """Shift by an immediate, or all elements by the lowest 64 bits of a register or of memory."""
+    """Shift all elements by one count: an immediate, or the lowest 64 bits of a vector register or of memory."""
     d, last = x.domain, x.count - 1
     values = x.elements(max(0, last - 1), width, x.width(), masked=True)
     count = x.immediate() if x.file(last) == "immediate" else x.elements(last, 64, 128)[0]
@@ -120,7 +120,7 @@ def _affine(x: Execution) -> None:
     for place, byte in enumerate(x.sources(8, 2)[0]):
         matrix, result = matrices[place // 8], []
         for row in range(8):
-            # Row 0 of the result is the product with the matrix's highest byte.
+            # Bit 0 of a result byte is the product with the matrix's highest byte.
             product = _product(x, x.domain.extract(matrix, 8 * (7 - row), 8, 64), byte)
             result.append(x.domain.xor(product, x.immediate() >> row & 1, 1))
         products.append(concat_bits(x, result))
@@ -128,7 +128,7 @@ def _affine(x: Execution) -> None:
 
 
 def _product(x: Execution, row: Bits, byte: Bits) -> Bits:
-    """Return the parity of the bitwise and of two bytes; for a constant row only its ones count."""
+    """Return the parity of the bitwise and of two bytes; a constant row selects bits of `byte` without an and."""
     chosen = row if isinstance(row, int) else 0xFF
     common = byte if isinstance(row, int) else x.domain.and_(row, byte, 8)
     bits = [bit(x, common, place, 8) for place in range(8) if chosen >> place & 1]
@@ -139,7 +139,7 @@ def _product(x: Execution, row: Bits, byte: Bits) -> Bits:
 
 
 def _put_truths(x: Execution, truths: Sequence[Bits], width: int) -> None:
-    """Write a bit for each element to a mask register, 0 where the write mask excludes it, or all ones to a vector."""
+    """Write a truth for each element: to a mask register as a bit, 0 if masked out, to a vector as all ones or 0."""
     if x.file(0) != "mask":
         x.put_elements([sign_extend(x, truth, 1, width) for truth in truths], width)
         return
@@ -173,7 +173,7 @@ def _are_apart(d: Domain, a: Bits, b: Bits, width: int) -> Bits:
 
 
 def _set_test_flags(x: Execution, zeros: Bits, carries: Bits, width: int) -> None:
-    """Set ZF and CF if the respective value is 0, and clear the other flags."""
+    """Set ZF to whether `zeros` is 0 and CF to whether `carries` is 0, both of `width` bits; clear the other flags."""
     clear = dict.fromkeys(("of", "sf", "pf", "af"), zero)
     x.set_flags({**clear, "zf": lambda: is_zero(x, zeros, width), "cf": lambda: is_zero(x, carries, width)})
 
@@ -217,12 +217,12 @@ def _greater(d: Domain, a: Bits, b: Bits, width: int) -> Bits:
 
 
 def with_twins(meanings: Mapping[str, Meaning]) -> dict[str, Meaning]:
-    """Return semantics by mnemonic, with the VEX and EVEX versions of legacy SSE instructions added."""
+    """Return semantics by mnemonic, with VEX and EVEX versions (v...) added for names that do not begin with v or k."""
     return {**meanings, **{"v" + name: meaning for name, meaning in meanings.items() if name[0] not in "vk"}}
 
 
 def of_each_width(*rows: tuple[str, str, WidthMeaning]) -> dict[str, Meaning]:
-    """Return semantics by mnemonic from rows of names, width suffixes, and the semantics for a width."""
+    """Return semantics by mnemonic from rows of names, suffixes for each name, and semantics for an element width."""
     return {
         name + ending: partial(meaning, WIDTHS[ending])
         for names, endings, meaning in rows

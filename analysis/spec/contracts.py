@@ -1,25 +1,22 @@
-"""Translation of codegen's contracts into tasks, the data that the judges work on."""
+"""Translation of codegen's contracts into tasks, the data that the prover and other checks work on."""
 
 from itertools import accumulate
 
 from setwise.analysis.spec.task import Argument, Place, Result, Task
 from setwise.codegen.ir.routine import Contract as Contract
 from setwise.codegen.ir.routine import Parameter as Parameter
-from setwise.codegen.kernel import Kernel
+from setwise.codegen.kernel import Plan
 from setwise.codegen.machine.code import Register
 from setwise.codegen.machine.convention import Convention
 
 
-def task_of(kernel: Kernel) -> Task:
-    """Return the task of a kernel."""
-    return task_for(kernel.routine.contract, kernel.convention, kernel.layout.lanes if kernel.layout.batched else 1)
+def task_of(plan: Plan) -> Task:
+    """Return the task of a kernel, which its plan determines."""
+    return task_for(plan.routine.contract, plan.convention, plan.layout.lanes if plan.layout.batched else 1)
 
 
 def task_for(contract: Contract, convention: Convention, lanes: int = 1) -> Task:
-    """Return the task of a routine with that contract and convention.
-
-    With several lanes each parameter holds that many boards.
-    """
+    """Return the task of a routine with that contract and convention; parameters but scalars hold `lanes` words."""
     given = contract.parameters
     each = tuple(1 if parameter.scalar else lanes for parameter in given)
     arguments = (

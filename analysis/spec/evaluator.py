@@ -1,8 +1,9 @@
 """An interpreter of graphs, independent of the code that lowers them.
 
-It defines every operation of a description a second time. Steps along rays are computed from files and ranks, both
-sides of a branch are evaluated and selected, and loops are iterated. Words may be integers, arrays or bit-vectors, as
-everywhere in the specification. So the same interpreter supplies expected results and the formulas of proofs.
+It defines the operations of descriptions a second time, but not accesses to arrays. Steps along rays are computed from
+files and ranks, all bodies of an unknown branch are evaluated and one selected, and loops are iterated. Words may be
+integers, arrays or bit-vectors, as everywhere in the specification. So the same interpreter supplies expected results
+and the formulas of proofs.
 """
 
 from collections import ChainMap
@@ -20,11 +21,11 @@ WordLike = Any
 """A value that behaves like a word (`words.WordLike`)."""
 Lanes = tuple[WordLike, ...]
 Step = tuple[int, int]
-"""A step in files and ranks."""
+"""A step: files to the east, ranks to the north."""
 Scope = MutableMapping[Value | Region, Any]
 """The lanes of values and the results of regions. A region's body has a scope nested in the enclosing one."""
 
-MOST_ROUNDS = 1 << 12
+MOST_ROUNDS = 1 << 12  # iterations of one loop
 _LOW_BITS = 0x7F7F_7F7F_7F7F_7F7F
 
 
@@ -37,13 +38,11 @@ def evaluate(
     arguments: Sequence[WordLike | Lanes],
     possible: Callable[[WordLike], bool] | None = None,
 ) -> tuple[Lanes, ...]:
-    """Return the results of a graph for these arguments, each with one word a lane.
+    """Return the results of a graph for these arguments, each as a tuple of one word a lane.
 
-    Stores to memory are results too.
-
-    An argument is a word, or one word for each of its lanes; None for an address. `possible` decides whether an
-    unknown word may be 1, so that loops on unknown conditions can end. Raises EvaluationError for arrays in
-    memory, and for a loop whose end is unknown.
+    An argument is a word, or a tuple of one word a lane; None for an address. The result of a store is the stored word.
+    `possible` decides whether an unknown word may be 1, so that loops on unknown conditions can end. Raises
+    EvaluationError for arrays in memory, an unknown operation, an index out of range, or a loop whose end is unknown.
 
     >>> from setwise.codegen.ir.values import parameter
     >>> squares = parameter(0)
@@ -58,7 +57,7 @@ def evaluate(
 
 
 class _Evaluator:
-    """Evaluates values in scopes; `zero` is the word 0 in the kind of the arguments."""
+    """An evaluator of values in scopes; `zero` is the word 0 in the kind of the arguments."""
 
     def __init__(self, zero: WordLike, possible: Callable[[WordLike], bool]) -> None:
         self.zero, self.possible = zero, possible
@@ -125,10 +124,7 @@ class _Evaluator:
     # -- choices
 
     def _entry(self, entries: Sequence[WordLike], index: WordLike) -> WordLike:
-        """Return the entry at an index.
-
-        An index beyond the last entry is an error if known, and undefined otherwise.
-        """
+        """Return the entry at an index. Beyond the last, a known index is an error, an unknown one gives any entry."""
         known = known_number(index)
         if known is not None:
             if known >= len(entries):
@@ -155,7 +151,7 @@ class _Evaluator:
 
     def _carried(self, region: Region, scope: Scope) -> tuple[Lanes, ...]:
         if any(region.effects):
-            raise EvaluationError("a routine that writes arrays cannot be a specification")
+            raise EvaluationError("a routine over arrays cannot be a specification: name one of boards")
         carried = tuple(self.lanes(value, scope) for value in region.inits)
         if region.kind == "loop":
             return self._loop(region, carried, scope)
@@ -172,13 +168,13 @@ class _Evaluator:
     def _body(
         self, region: Region, number: int, carried: tuple[Lanes, ...], scope: Scope
     ) -> tuple[tuple[Lanes, ...], Scope]:
-        """Return the results of body `number` for the carried values, and its scope."""
+        """Return the next values that body `number` computes from the carried values, and its scope."""
         inner: Scope = ChainMap(dict(zip(region.phis[number], carried, strict=True)), scope)
         return tuple(self.lanes(value, inner) for value in region.bodies[number]), inner
 
     def _loop(self, region: Region, carried: tuple[Lanes, ...], scope: Scope) -> tuple[Lanes, ...]:
         assert region.condition is not None
-        running = self.number(1)  # of arrays, some elements may still iterate while others have finished
+        running = self.number(1)  # 1 while the loop runs; in arrays, for each element on its own
         for _ in range(MOST_ROUNDS):
             following, inner = self._body(region, 0, carried, scope)
             carried = _chosen(running, following, carried)
@@ -222,7 +218,7 @@ def _undecidable(_: WordLike) -> bool:
 
 
 def _needs(value: Value) -> tuple[Value, ...]:
-    """Return the operands of a value; for a region, those outside its bodies."""
+    """Return the operands of a value; for a result of a region, the values that are needed to enter the region."""
     region = value.region
     if region is None:
         return value.args
@@ -242,7 +238,7 @@ def _either(bit: WordLike, one: WordLike, none: WordLike) -> WordLike:
 
 
 def _chosen(bit: WordLike, one: tuple[Lanes, ...], none: tuple[Lanes, ...]) -> tuple[Lanes, ...]:
-    """Select between two lists of carried values, lane by lane."""
+    """Return the carried values `one` if the bit is 1, else `none`. The bit may be an array."""
     return tuple(
         tuple(_either(bit, a, b) for a, b in zip(lanes, others, strict=True))
         for lanes, others in zip(one, none, strict=True)
@@ -274,7 +270,7 @@ def _rotated(word: WordLike, n: int) -> WordLike:
 
 
 def _add_bytes(a: WordLike, b: WordLike) -> WordLike:
-    """Add bytes. The highest bit of each byte is added separately, so that no carry reaches the next byte."""
+    """Add byte by byte, each modulo 256. The highest bits are added separately, so that no carry leaves a byte."""
     return ((a & _LOW_BITS) + (b & _LOW_BITS)) ^ ((a ^ b) & (ALL ^ _LOW_BITS))
 
 
@@ -294,7 +290,7 @@ def _squares(of: Callable[[int, int], bool]) -> int:
 
 
 def _behind(step: Step, n: int) -> int:
-    """Return the squares with n squares of the board behind them, against the direction of the ray."""
+    """Return the squares with at least n squares of the board behind them, against the direction of the ray."""
     files, ranks = n * step[0], n * step[1]
     return _squares(lambda file, rank: 0 <= file - files < 8 and 0 <= rank - ranks < 8)
 
@@ -307,10 +303,7 @@ def _stepped(word: WordLike, step: Step, n: int) -> WordLike:
 
 
 def _run(word: WordLike, step: Step, n: int) -> WordLike:
-    """Return the squares at the end of n squares in a row along a ray, all in the board.
-
-    The first of them has another square of the 64 behind it.
-    """
+    """Return the last of n squares in a row on a ray that are all in `word`, with one more behind them on the board."""
     run = word & _behind(step, n)
     for back in range(1, n):
         run = run & _stepped(word, step, back)

@@ -3,7 +3,8 @@
 Squares are given by file and rank, and a direction by one step in each; there are no shifted boards, no masks and no
 fills. Boards are little-endian rank-file: a1 = bit 0, h1 = bit 7, h8 = bit 63. A board may be a Python integer, a
 NumPy array of uint64 or a 64-bit bit-vector: any `WordLike`. `empty` is the set of squares that a ray may pass. A
-slider blocks the rays of others only if its square is not in `empty`; its own ray starts in either case.
+slider blocks the rays of others only if its square is not in `empty`; its own ray starts in either case. Where a set
+may be named instead of a direction (`directions`), the result is the union over its directions.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -34,7 +35,7 @@ BoardKind = Literal["empty", "occupied"]
 SQUARES = tuple(range(64))
 """The number of each square, a1 first: little-endian rank-file."""
 
-# (file step, rank step), in the order of dir8.
+# By direction: (file step, rank step). The order is that of dir8.
 DIRECTIONS: Mapping[str, tuple[int, int]] = {
     "noEa": (1, 1),
     "east": (1, 0),
@@ -60,9 +61,7 @@ NUMBERED: Mapping[int, str] = {1: "east", 2: "noEa", 3: "nort", 4: "noWe", 5: "w
 
 
 def directions(name: str) -> tuple[str, ...]:
-    """Return the directions that a direction or set name denotes.
-
-    Case is ignored.
+    """Return the directions that a name of a direction or set denotes; case is ignored. Raises ValueError for others.
 
     >>> directions("noea"), directions("vertical")
     (('noEa',), ('sout', 'nort'))
@@ -145,20 +144,17 @@ def step(direction: str, board: W) -> W:
 
 
 def empty_fill(direction: str, sliders: W) -> W:
-    """Return the occluded fill on an empty board."""
+    """Return the occluded fill if all squares are empty."""
     return occluded(direction, sliders, full(sliders))
 
 
 def empty_attacks(direction: str, sliders: W) -> W:
-    """Return the attacks on an empty board."""
+    """Return the attacks if all squares are empty."""
     return attacks(direction, sliders, full(sliders))
 
 
 def union(rooks: W, bishops: W, empty: W) -> W:
-    """Return the union of rook attacks along ranks and files and bishop attacks along diagonals.
-
-    Queens are in both sets.
-    """
+    """Return the union of the rooks' attacks and the bishops' attacks. Queens are in both `rooks` and `bishops`."""
     orthogonal, diagonal = pair(rooks, bishops, empty)
     return orthogonal | diagonal
 
@@ -189,7 +185,7 @@ def with_knights(rooks: W, bishops: W, knights: W, empty: W) -> W:
 
 
 def mobility(rooks: W, bishops: W, targets: W, empty: W) -> tuple[W, W]:
-    """Return the number of rook moves and of bishop moves to the targets; a move is a slider and a destination.
+    """Return the number of rook moves and of bishop moves to the targets; a move is a direction and a destination.
 
     >>> mobility(1, 1, ALL, ALL), mobility(0b11, 0, ALL, ALL ^ 0b11)
     ((14, 7), (22, 0))
@@ -215,9 +211,10 @@ def side(color: str, rooks: W, bishops: W, knights: W, kings: W, pawns: W, empty
 
 
 def side_twice(color: str, rooks: W, bishops: W, knights: W, kings: W, pawns: W, empty: W) -> tuple[W, W]:
-    """Return all squares that one side attacks, and those attacked from at least two directions or by two knight jumps.
+    """Return all squares that one side attacks, and those attacked twice.
 
-    Along one direction a square counts as attacked once, since pieces in line block each other.
+    A square is attacked twice along two of the eight directions, or by a knight's jump and a direction or another jump.
+    Along one direction it counts as attacked once, since pieces in line block each other.
     """
     boards = [leaperwalk.reached(knights, jump) for jump in leaperwalk.KNIGHT]
     for along, step in DIRECTIONS.items():
@@ -253,11 +250,12 @@ FAR: Mapping[str, Mapping[int, int]] = {
 
 
 def from_square(piece: str, square: W, free: W, numbers: Sequence[int] = SQUARES, reaches: Sequence[W] = ()) -> W:
-    """Return the attacks of a slider on one square; the state of its own square does not matter.
+    """Return the attacks of a slider on one square below 64; the state of its own square does not matter.
 
-    `numbers` holds the number of each square, a1 first, for boards with another numbering. A single direction respects
-    it; whole pieces are the same under the symmetric numberings. `square` is below 64. Each element of `reaches`, all
-    ones or 0, says whether a ray continues beyond its first square, its second, and so on.
+    `piece` names the directions, `free` are the empty squares. `numbers` holds the number of each square, a1 first, for
+    boards with another numbering. A single direction respects it; whole pieces are the same under the symmetric
+    numberings. The first element of `reaches`, all ones or 0, says whether rays continue beyond their first square,
+    the next beyond the second, and so on; beyond later squares they continue.
 
     >>> mirrored = [8 * (square // 8) + 7 - square % 8 for square in SQUARES]
     >>> hex(from_square("east", 3, ALL)), hex(from_square("east", 3, ALL, mirrored))
@@ -348,12 +346,13 @@ def specification(
     side-pieces, side-nested (rooks, bishops, queens, knights, kings, pawns, empty);
     from-square (square, free), from-square-of-pieces (square, white, black), direction rook, bishop or queen;
     exploded-from-square (square, repeats, free), direction rook or bishop;
-    direction-from-square (square, number, white, black), a direction of `NUMBERED`; each of the four also with another
-    numbering of the squares, `numbers`;
+    direction-from-square (square, number, white, black), whose `number` is a key of `NUMBERED`; it ignores `direction`,
+    which must be a known one; each of these four takes another numbering of the squares, `numbers`;
     right-attacks (free, rooks): attacks eastward; add, add-32, bytewise-add, bytewise-sub (x, y).
 
     With board="occupied" the parameter `empty` or `free` holds the occupied squares instead; boards of pieces mean the
-    same in either case. Raises ValueError for an unknown name or direction.
+    same in either case. Raises ValueError for an unknown name or direction, and for any `numbers` but `SQUARES` for
+    other names. Whether `numbers` are a numbering, and whether the direction suits the four, is not checked.
 
     >>> specification("pair", board="occupied")(1, 2, 3)[1] == attacks("bishop", 2, ALL ^ 3)
     True
@@ -374,8 +373,8 @@ def specification(
     return _tupled(function, empty if board == "occupied" else None)
 
 
-# By name: the function, the kind of its first argument, and which of its words is a board of empty squares. A function
-# of a square takes `numbers` too.
+# By name: the function, the kind of its first argument ("square": a piece, and the function takes `numbers` too), and
+# the index of its board of empty squares among the words, or None.
 _SPECIFICATIONS: Mapping[str, tuple[Callable[..., Any], Literal["direction", "color", "square", ""], int | None]] = {
     "attacks": (attacks, "direction", -1),
     "occluded": (occluded, "direction", -1),
@@ -412,7 +411,7 @@ _SPECIFICATIONS: Mapping[str, tuple[Callable[..., Any], Literal["direction", "co
 
 
 def _tupled(function: Callable[..., Any], complemented: int | None) -> Callable[..., tuple[Any, ...]]:
-    """Return the function with one argument complemented and its result as a tuple."""
+    """Return the function with the argument at index `complemented`, if any, inverted, and its result as a tuple."""
 
     def called(*words: Any) -> tuple[Any, ...]:
         arguments = list(words)

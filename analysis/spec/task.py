@@ -26,7 +26,7 @@ from setwise.codegen.own.running import Failure, running
 
 
 class TaskError(ValueError):
-    """A contract without a usable specification. The message is one line."""
+    """A contract whose specification or requirements cannot be used. The message is one line."""
 
 
 class BranchingError(TaskError):
@@ -40,7 +40,7 @@ class Place:
     general   the register of that full name
     vector    the lowest lanes of the vector register of that full name (zmm2)
     stack     the word `offset` bytes above rsp at entry
-    memory    at `offset` in the block that the argument of kind `results` points to
+    memory    `offset` bytes into the block that the argument of kind `results` points to, or the result array
     """
 
     file: Literal["general", "vector", "stack", "memory"]
@@ -49,7 +49,7 @@ class Place:
     lanes: int = 1
 
     def __str__(self) -> str:
-        """Return the name that instructions use."""
+        """Return the operand that instructions use for it, or a description of a place in memory."""
         if self.file == "stack":
             return f"[rsp+{self.offset}]"
         if self.file == "vector":
@@ -59,12 +59,10 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """A parameter of the routine.
+    """A parameter of the routine. Its word is below `below`; if that is 0, it may be any 64-bit word.
 
-    A number that selects something is below `below` (0: any 64-bit number).
-
-    Kinds: board (sliders), leapers, empty, occupied, square, dir8, direction9, word; results, an address to write to;
-    boards, the address of an array; count, the number of boards in each array.
+    Kinds: board (sliders), leapers, empty, occupied, square, dir8 (an index into `raywalk.DIR8`), direction9 (as in
+    `raywalk.NUMBERED`), word; results, the address of the results; boards, that of an array; count, of boards in each.
     """
 
     name: str
@@ -90,7 +88,7 @@ class Task:
     names of callee-saved registers; of vector registers only the low 128 bits are saved. A routine may use `red_zone`
     bytes below rsp and `home` bytes above the return address. For arrays, `elements` describes one board of each
     input; the last argument of kind boards is then the array of results, which may be one of the inputs. `numbering`
-    is the square numbering of all words.
+    is the square numbering of all boards and squares.
     """
 
     specification: str | Written
@@ -117,7 +115,7 @@ class Task:
 
     @property
     def lanes(self) -> int:
-        """The number of boards that each argument and result holds."""
+        """The largest number of words in a result."""
         return max(result.place.lanes for result in self.results)
 
     @property
@@ -132,7 +130,7 @@ class Task:
         return tuple(argument.name for argument in self.arguments if argument.kind == "boards")
 
     def expected(self, words: Sequence[int]) -> tuple[int, ...]:
-        """Return the specification's results for these integers, one for each argument."""
+        """Return the specification's results for integers, one integer for each argument of the specification."""
         return tuple(specified(self, Integers(), words))
 
 
@@ -141,15 +139,16 @@ _ARRAYS = frozenset({"boards", "count"})
 
 
 def assumptions(task: Task, domain: BitVectors, words: Sequence[Bits]) -> list[Bits]:
-    """Return the requirements of the contract on these words as one-bit conditions.
-
-    Raises TaskError for an unknown one.
-    """
+    """Return a bit for each bound and requirement of a contract: 1 if these words meet it. Raises as `conditions`."""
     return [condition for _, condition in conditions(task, domain, words)]
 
 
 def conditions(task: Task, domain: Domain, words: Sequence[Bits]) -> Iterator[tuple[str, Bits]]:
-    """Yield each requirement of the contract as text, with the bit that says whether these words meet it."""
+    """Yield each bound and requirement as text, with the bit that says whether these words meet it.
+
+    A requirement on sliders comes once for each board of sliders, one that repeats bounds never. Raises TaskError for
+    an unknown requirement or kind.
+    """
     for argument in (*task.arguments, *task.words):
         if argument.kind not in _KINDS | (_ARRAYS if task.elements else {"results"}):
             raise TaskError(f"unknown kind of parameter '{argument.kind}' ({argument.name})")
@@ -202,12 +201,10 @@ def results_of(
     number: int,
     numbering: Numbering = LITTLE_ENDIAN,
 ) -> list[Bits]:
-    """Return the `number` results of a specification for words of a domain.
+    """Return the results of a specification, `number` words of a domain, for these words. `kinds` are their kinds.
 
-    `kinds` are the parameters' kinds.
-
-    Raises TaskError if there is no specification or if it is wrong, and BranchingError if it branches on an unknown
-    word, even if it catches the error.
+    Raises TaskError if there is no specification, if it fails or if it returns another number of results. Raises
+    BranchingError if it branches on an unknown word, even if it catches the error.
     """
     arguments = [Word(domain, word) for word in words]
     domain.branched = False
@@ -280,7 +277,7 @@ def _of_routine(written: Written, domain: Domain, *arguments: Word) -> tuple[Any
 def _evaluated(routine: Routine, words: Sequence[Word]) -> tuple[Any, ...]:
     """Return the results of a routine's first description by the evaluator, which is independent of the lowering."""
     parameters = tuple(parameter(at) for at, _ in enumerate(routine.contract.parameters))
-    behind = [None] * (len(parameters) - len(words))  # the address of several results
+    behind = [None] * (len(parameters) - len(words))  # for the address of several results, if any
     try:
         results = evaluate(Graph(parameters, routine.descriptions[0](Layout(), *parameters)), (*words, *behind))
     except EvaluationError as error:

@@ -28,7 +28,7 @@ W = TypeVar("W", bound=WordLike)
 
 
 def on(board: W, square: int) -> W:
-    """Return 1 if the square is in the board, else 0."""
+    """Return 1 if the square is in the board, else 0, in the kind of the board."""
     return (board >> square) & 1
 
 
@@ -49,12 +49,12 @@ def known_number(word: Any) -> int | None:
 
 
 def joined(words: Iterable[W]) -> W:
-    """Return the union of the words."""
+    """Return the union of the words, of which there is at least one."""
     return reduce(lambda one, other: one | other, words)
 
 
 def equality_mask(word: W, number: int, bits: int) -> W:
-    """Return all ones if the lowest `bits` bits of `word` equal `number`, else 0."""
+    """Return all ones (-1 for an integer) if the lowest `bits` bits of `word` equal `number`, else 0."""
     same = (word ^ word) | 1
     for bit in range(bits):
         same = same & (on(word, bit) ^ (1 - (number >> bit & 1)))

@@ -11,7 +11,7 @@ from setwise.codegen.machine.code import Assembled, Code
 
 __all__ = ["NotEncodable", "assemble", "available"]
 
-_PACKAGES = {"peachpy": ("peachpy", "six"), "iced": ("iced_x86",)}  # for each assembler the packages that it imports
+_PACKAGES = {"peachpy": ("peachpy", "six"), "iced": ("iced_x86",)}  # the packages that each assembler imports
 
 
 @cache
@@ -23,8 +23,8 @@ def available() -> tuple[str, ...]:
 def assemble(code: Code, assembler: str | None = None) -> Assembled:
     """Return the bytes of `code`, assembled by "peachpy" or "iced".
 
-    Without a name PeachPy is used if it is installed and knows every instruction, otherwise iced-x86. The bytes are the
-    same. Raise NotEncodable, a one-line ValueError, for code that the assembler cannot encode, and ValueError for an
+    Without a name PeachPy is used if it is installed and can encode all of it, otherwise iced-x86. Both make the same
+    bytes. Raise NotEncodable, a one-line ValueError, for code that the assembler cannot encode, and ValueError for an
     assembler that is unknown or not installed.
 
     >>> from setwise.codegen.machine.code import Instruction, general

@@ -9,7 +9,7 @@ from iced_x86 import EncodingKind, MemorySizeInfo, Mnemonic, OpCodeInfo, OpCodeO
 from setwise.codegen.assemble.labels import NotEncodable
 from setwise.codegen.machine.code import Instruction, Label, Memory, Operand, Register
 
-# The width of an immediate's field, the width to which it is sign-extended, and iced's name for it.
+# By iced's kind of operand in an opcode: bits of the immediate field, bits after sign extension, OpKind to encode it.
 _IMMEDIATES = {
     "IMM8": (8, 8, OpKind.IMMEDIATE8),
     "IMM8SEX32": (8, 32, OpKind.IMMEDIATE8TO32),
@@ -29,7 +29,7 @@ _KIND_NAMES = {value: name for name, value in vars(OpCodeOperandKind).items() if
 
 @cache
 def _opcodes() -> dict[int, list[OpCodeInfo]]:
-    """Return all opcodes of 64-bit mode by mnemonic, without those that need a decoder option."""
+    """Return all opcodes of 64-bit mode by iced's mnemonic number, without those that need a decoder option."""
     opcodes: dict[int, list[OpCodeInfo]] = {}
     for name in vars(iced_x86.Code):
         if name.isupper():
@@ -51,7 +51,7 @@ def _kinds(form: OpCodeInfo) -> list[str]:
 
 
 def _fits(form: OpCodeInfo, kind: str, operand: Operand) -> bool:
-    """Return whether an operand is of this kind. Registers always are: iced's encoder checks them."""
+    """Return whether a form takes an operand as this kind. A register always passes: iced's encoder checks it later."""
     if isinstance(operand, Register):
         return True
     if isinstance(operand, Memory):
@@ -69,7 +69,7 @@ def _fits(form: OpCodeInfo, kind: str, operand: Operand) -> bool:
 
 
 def _immediate(kind: str, value: int) -> int | None:
-    """Return the value sign-extended from its field, or None if it does not fit."""
+    """Return the value as iced takes it for this kind of operand, or None if it does not fit in the field."""
     field, width, _ = _IMMEDIATES[kind]
     if not -(1 << width - 1) <= value < 1 << width:
         return None
@@ -88,10 +88,10 @@ def _register(register: Register) -> iced_x86._iced_x86_py.Register:
 
 
 def encode(instruction: Instruction, distance: int) -> bytes:
-    """Return the shortest encoding of `instruction`.
+    """Return the shortest encoding of `instruction`, for a `distance` as of `Encode`. Raise NotEncodable if none fits.
 
-    Among equal lengths the one without W is preferred, then the lower opcode, as in other assemblers. VEX is preferred
-    to EVEX at any length: only instructions that need AVX-512 may require it.
+    Among equal lengths the one without W is preferred, then iced's first, as in other assemblers. VEX is preferred to
+    EVEX at any length: only instructions that need AVX-512 may require it.
     """
     if instruction.mnemonic == "xchg" and str(instruction.operands[0]) in ("eax", "rax"):
         # The short form takes the accumulator as its last operand.
@@ -169,5 +169,5 @@ def _set_memory(encoded: iced_x86.Instruction, memory: Memory) -> None:
         encoded.memory_index = _register(memory.index)
         encoded.memory_index_scale = memory.scale
     encoded.memory_displacement = memory.displacement & (1 << 64) - 1
-    # 1 lets iced choose the shortest field, scaled for EVEX. Without a base the field always has 4 bytes.
+    # A size of 1 lets iced choose the shortest field, scaled for EVEX. Without a base the field always has 4 bytes.
     encoded.memory_displ_size = 4 if memory.base is None else int(memory.displacement != 0)

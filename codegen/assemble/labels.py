@@ -7,7 +7,7 @@ from setwise.codegen.machine.code import Assembled, Code, Datum, Fixup, Instruct
 
 Encode = Callable[[Instruction, int], bytes]
 """A function that encodes one instruction. Its second argument is the signed distance from the end of the instruction
-to the symbol or label in its operands. A branch is short if the distance fits in a byte."""
+to the symbol or label in its operands, ignored if there is none. A branch is short if the distance fits in a byte."""
 
 
 class NotEncodable(ValueError):
@@ -38,7 +38,7 @@ def assemble(code: Code, encode: Encode) -> Assembled:
 def _place_code(
     code: Code, encode: Encode, symbols: Mapping[str, int]
 ) -> tuple[list[bytes], list[int], dict[str, int]]:
-    """Return the bytes of each item, the offset of each item and of the end, and the offset of each label.
+    """Return the bytes of each item, the offsets of all items and of the end, and the offset of each label by name.
 
     Every branch starts short and grows if its target is too far. Instructions never shrink, so a branch that has grown
     stays too far for the short form, and the iteration ends with the smallest sizes.
@@ -72,7 +72,7 @@ def _labels(code: Code, starts: Iterable[int], symbols: Mapping[str, int]) -> di
 
 
 def _target(instruction: Instruction) -> Label | None:
-    """Return the label of a branch, or of a rip-relative operand, or None."""
+    """Return a branch's label, a rip-relative operand's symbol as a label, or None. Raise NotEncodable."""
     for operand in instruction.operands:
         if isinstance(operand, Label):
             return operand
@@ -89,18 +89,18 @@ def _target(instruction: Instruction) -> Label | None:
 
 
 def _addend(instruction: Instruction) -> int:
-    """Return the displacement of a rip-relative operand from its symbol."""
+    """Return the displacement of the memory operand, which a rip-relative one adds to its symbol; 0 without one."""
     return next((operand.displacement for operand in instruction.operands if isinstance(operand, Memory)), 0)
 
 
 def _displacement_offset(instruction: Instruction, encode: Encode) -> int:
-    """Return the offset of the rip-relative distance: the field in which all zeros and all ones differ."""
+    """Return the offset of the rip-relative field in the instruction: its bytes differ for the distances 0 and -1."""
     pairs = zip(encode(instruction, 0), encode(instruction, -1), strict=True)
     return next(at for at, (zeros, ones) in enumerate(pairs) if zeros != ones)
 
 
 def _place_data(data: Iterable[Datum]) -> tuple[bytes, dict[str, int], int, tuple[Fixup, ...]]:
-    """Lay out the data at their alignments: bytes, symbols, the strictest alignment, and fixups of jump tables."""
+    """Lay out the data. Return the bytes, the offsets by label, the strictest alignment, and fixups of jump tables."""
     block = bytearray()
     symbols: dict[str, int] = {}
     fixups: list[Fixup] = []

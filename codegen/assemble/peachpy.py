@@ -27,7 +27,7 @@ def _register(register: Register) -> Any:
 
 
 def encode(instruction: Instruction, distance: int) -> bytes:
-    """Return the shortest encoding of `instruction`, VEX before EVEX."""
+    """Return the shortest encoding, VEX before EVEX, for a `distance` as of `Encode`, or raise NotEncodable."""
     made_by = getattr(peachpy.x86_64, instruction.mnemonic.upper(), None)
     if not isinstance(made_by, type):
         raise NotEncodable(f"PeachPy has no instruction {instruction.mnemonic!r}: use the assembler 'iced'")
@@ -46,7 +46,7 @@ def encode(instruction: Instruction, distance: int) -> bytes:
 
 
 def _texts(form: Any, instruction: Instruction) -> list[bytes]:
-    """Return the candidate encodings, without those that PeachPy 0.2 gets wrong."""
+    """Return the possible encodings of a form, those that PeachPy 0.2 gets wrong left out or corrected."""
     last = instruction.operands[-1] if instruction.operands else None
     if instruction.mnemonic == "imul" and isinstance(last, int) and 128 <= last <= 255:
         # PeachPy offers an 8-bit immediate, which the processor sign-extends.

@@ -8,8 +8,8 @@ from setwise.codegen.targets import TARGETS
 class CompilerNames(NamedTuple):
     """The terms of compilers for an instruction set.
 
-    `march` is gcc's and clang's name of the oldest processor that has it. `rustc` is the oldest version with all its
-    intrinsics.
+    `march` is gcc's and clang's name of the oldest processor that has it. `rustc` is the oldest version that compiles
+    exports.
     """
 
     march: str
@@ -24,7 +24,7 @@ OF_SETS = {
     "avx512": CompilerNames("skylake-avx512", "1.89"),
     "gfni": CompilerNames("icelake-client", "1.89"),
 }
-"""By instruction set. GFNI's Rust intrinsics came with those of AVX-512."""
+"""The terms for each instruction set. GFNI's Rust intrinsics came with those of AVX-512."""
 
 
 def flags(isa: str) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """The formats of `setwise export`: a table from names to functions that make the files."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from setwise.codegen.export.banner import head
@@ -26,9 +26,9 @@ Writer = Callable[[Order], dict[str, bytes]]
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A format.
+    """A format of exports.
 
-    files      the function from an order to the content of each file; it raises ValueError for an impossible order
+    files      the function from an order to the contents of files by name; raises ValueError for an impossible order
     fallback   whether it chooses among kernels, so that those for plain x86-64 are added
     dispatch   whether the exported code can choose an instruction set at run time
     endbr64    whether functions may begin with endbr64
@@ -49,10 +49,10 @@ def _source(text: Callable[[Order], str], ending: str, order: Order) -> dict[str
 
 
 def _listings(syntax: str, ending: str, order: Order) -> dict[str, bytes]:
-    """Return one file per kernel: the head and the listing that `setwise listing` prints."""
+    """Return one file per kernel, by file name: the head and the listing that `setwise listing` prints."""
 
     def file(name: str, kernel: Kernel) -> str:
-        lines = commented(head(order, name), DIALECTS[syntax].comment)
+        lines = commented(head(replace(order, kernels=(kernel,)), name), DIALECTS[syntax].comment)
         return "\n".join((*lines, listing(kernel, order.facts(kernel), syntax)))
 
     names = {f"{symbol(kernel)}{ending}": kernel for kernel in order.kernels}
@@ -65,11 +65,11 @@ def _objects(write: Callable[[ObjectFile], bytes], ending: str, order: Order) ->
 
 
 def _object(kernel: Kernel, order: Order, name: str) -> ObjectFile:
-    return object_file(kernel, "\n".join(head(order, name)))
+    return object_file(kernel, "\n".join(head(replace(order, kernels=(kernel,)), name)))
 
 
 def _library(order: Order) -> dict[str, bytes]:
-    """Return a static library: of COFF files for Win64, otherwise of ELF files."""
+    """Return a static library, of COFF files for Win64, otherwise of ELF files, and its C header."""
     windows = order.kernels[0].convention.name == "win64"
     objects = [_object(kernel, order, symbol(kernel)) for kernel in order.kernels]
     ending, write = (".obj", coff) if windows else (".o", elf)
@@ -99,7 +99,7 @@ FORMATS: Mapping[str, Format] = {
     "macho": Format(partial(_objects, macho, ".o")),
     "lib": Format(_library),
 }
-"""The formats by name. Listings are those of `setwise listing --syntax`."""
+"""The formats by name. Listings, below a head, are those of `setwise listing --syntax`."""
 
 
 ALIASES: Mapping[str, str] = {"cpp": "c", "c++": "c"}

@@ -18,7 +18,7 @@ def symbol_of(name: str) -> str:
 
 
 def symbol(kernel: Kernel) -> str:
-    """Return the kernel's global symbol. A number of lanes that is not the default is part of it.
+    """Return the kernel's global symbol. It includes the number of lanes unless that is the default.
 
     >>> from setwise.codegen.catalogue import find
     >>> from setwise.codegen.lower import lower

@@ -1,6 +1,6 @@
 """The input of an export: kernels, facts about their bytes, and options."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from setwise.codegen.kernel import Kernel
@@ -29,7 +29,8 @@ class Order:
     endbr64    functions begin with endbr64, for processors that check the targets of indirect calls
     dispatch   exported source chooses an instruction set at run time, by CPUID, instead of at compile time
     name       the name of files and modules; the default is the prefix of symbols
-    proved     whether the code of every kernel has been proved
+    proved     whether the code of the kernels has been proved
+    unproved   the kernels whose code has not been proved all the same: routine and instruction set
     """
 
     kernels: tuple[Kernel, ...]
@@ -39,6 +40,7 @@ class Order:
     dispatch: bool = False
     name: str = ""
     proved: bool = False
+    unproved: Collection[tuple[str, str]] = ()
 
     @property
     def prefix(self) -> str:

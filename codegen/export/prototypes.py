@@ -3,7 +3,7 @@
 from setwise.codegen.export.names import symbol
 from setwise.codegen.ir.routine import Parameter
 from setwise.codegen.kernel import Kernel
-from setwise.codegen.machine.convention import Convention
+from setwise.codegen.machine.convention import SYSV, WIN64, Convention
 from setwise.codegen.targets.operands import sized
 
 VECTORS = {2: "__m128i", 4: "__m256i", 8: "__m512i"}
@@ -11,8 +11,14 @@ VECTORS = {2: "__m128i", 4: "__m256i", 8: "__m512i"}
 
 
 def boards_a_call(kernel: Kernel) -> int:
-    """Return the number of boards in each argument and result that is passed by value."""
+    """Return the number of boards in each vector argument or result; 1 if there are none, as for arrays."""
     return kernel.layout.lanes if kernel.layout.batched and not kernel.routine.contract.elements else 1
+
+
+def conventions(kernel: Kernel) -> list[Convention]:
+    """Return the kernel's convention, System V and Windows x64, each once, if they have registers for its vectors."""
+    vectors = sum(not each.scalar for each in kernel.routine.contract.parameters) if boards_a_call(kernel) > 1 else 0
+    return [each for each in dict.fromkeys((kernel.convention, SYSV, WIN64)) if vectors <= len(each.vector_arguments)]
 
 
 def returns(kernel: Kernel) -> bool:
@@ -21,7 +27,7 @@ def returns(kernel: Kernel) -> bool:
 
 
 def prototype(kernel: Kernel, name: str | None = None, call: str = "") -> str:
-    """Return the kernel's C declaration without a semicolon. `call` precedes the name, as in __vectorcall.
+    """Return the kernel's C declaration without a semicolon. `call`, as __vectorcall, precedes `name` or the symbol.
 
     >>> from setwise.codegen.catalogue import find
     >>> from setwise.codegen.lower import lower
@@ -35,7 +41,7 @@ def prototype(kernel: Kernel, name: str | None = None, call: str = "") -> str:
 
 
 def usage(kernel: Kernel, name: str | None = None) -> str:
-    """Return a line of C that calls the kernel.
+    """Return a line of C that calls the kernel and, unless it works on arrays, declares its results.
 
     >>> from setwise.codegen.catalogue import find
     >>> from setwise.codegen.lower import lower
@@ -63,10 +69,9 @@ def _parameter(kernel: Kernel, parameter: Parameter, lanes: int) -> str:
 
 
 def registers(kernel: Kernel, convention: Convention) -> tuple[tuple[str, str], ...]:
-    """Return the name and the place of each parameter and of the result in a calling convention.
+    """Return names and places of the parameters, then of a result that is returned by value, in a calling convention.
 
     >>> from setwise.codegen.catalogue import find
-    >>> from setwise.codegen.machine.convention import WIN64
     >>> from setwise.codegen.lower import lower
     >>> registers(lower(find("kogge-stone.attacks.sout")), WIN64)
     (('sliders', 'rcx'), ('empty', 'rdx'), ('attacks', 'rax'))

@@ -1,4 +1,4 @@
-"""Prologues, and the unwind information for Windows."""
+"""The prologue of finished code, recognized by its instructions, and its unwind information for Windows."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -12,7 +12,7 @@ UnwindKind = Literal["push", "allocate", "save"]
 class UnwindOperation:
     """An instruction of the prologue.
 
-    `item` is its index in the code's items. `end` is the offset of the byte after it.
+    `item` is its index in the code's items. `end` is the offset, in the code, of the byte after the instruction.
 
     push      pushes `register`
     allocate  lowers rsp by `amount` bytes
@@ -27,7 +27,7 @@ class UnwindOperation:
 
 
 def prologue(code: Code, assembled: Assembled) -> tuple[UnwindOperation, ...]:
-    """Return the instructions of the prologue.
+    """Return the instructions of the prologue: pushes, allocations and vector saves before any other, except endbr64.
 
     >>> from setwise.codegen.assemble import assemble
     >>> from setwise.codegen.machine.code import general
@@ -55,7 +55,7 @@ def prologue(code: Code, assembled: Assembled) -> tuple[UnwindOperation, ...]:
 
 
 def stack_bytes(operations: tuple[UnwindOperation, ...]) -> int:
-    """Return the number of bytes below the return address that the prologue allocates."""
+    """Return the number of bytes below the return address that the prologue pushes and allocates."""
     return 8 * sum(operation.kind == "push" for operation in operations) + sum(
         operation.amount for operation in operations if operation.kind == "allocate"
     )
@@ -67,7 +67,7 @@ _PUSH, _ALLOCATE_LARGE, _ALLOCATE_SMALL, _SAVE_VECTOR = 0, 1, 2, 8
 def unwind_info(operations: tuple[UnwindOperation, ...]) -> bytes:
     """Return the UNWIND_INFO of a prologue (Microsoft x64 exception handling, version 1); empty without a prologue.
 
-    Windows unwinds the stack by it. Raise ValueError for a vector that is not saved at a multiple of 16 bytes.
+    Raise ValueError for a vector that is not saved at a multiple of 16 bytes, or an allocation of no multiple of 8.
     """
     if not operations:
         return b""
@@ -77,7 +77,7 @@ def unwind_info(operations: tuple[UnwindOperation, ...]) -> bytes:
 
 
 def _codes(operation: UnwindOperation) -> bytes:
-    """Return the two-byte slots of an operation."""
+    """Return the UNWIND_CODE slots, of two bytes each, of an operation."""
     unit = 16 if operation.kind == "save" else 8
     units, rest = divmod(operation.amount, unit)
     if rest:

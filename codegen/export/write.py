@@ -7,8 +7,8 @@ import errno
 import os
 import re
 import shutil
-from collections.abc import Callable, Collection, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import mkdtemp
 
@@ -28,20 +28,39 @@ def write(
     force: bool = False,
     accounted: Callable[[Path], Collection[str]] = lambda _: (),
 ) -> None:
-    """Write the files to a directory that is new or empty, or with `force` holds only an earlier export.
+    """Write files, by name, to a directory that is new or empty, or with `force` in place of an earlier export.
 
-    `accounted` returns the file names of an earlier export, or raises ValueError. Raise NotWritten for a file name that
-    is not portable, for a directory with other content, and for system errors such as missing rights or a full disk.
+    `accounted` returns the names of the files that an earlier export wrote to a directory, or raises ValueError. Raise
+    NotWritten for names that are not portable, for other directories, and for system errors such as a full disk.
     """
     for name in files:
         if not _NAME.fullmatch(name) or _RESERVED.fullmatch(name):
             raise NotWritten(f"'{name}' is not a portable file name: use letters, digits, '_', '-' and '.'")
     if len({name.lower() for name in files}) < len(files):
         raise NotWritten("two file names differ only in case, which some systems ignore: rename one")
-    try:
+    target = checked(directory, force, accounted)
+    with _not_written(directory):
+        _replace(target, files)
+
+
+def checked(
+    directory: str | Path, force: bool = False, accounted: Callable[[Path], Collection[str]] = lambda _: ()
+) -> Path:
+    """Return the path of a directory that `write` takes; the arguments and errors are those of `write`."""
+    with _not_written(directory):
         target = resolved(directory)
         _check(target, force, accounted)
-        _replace(target, files)
+        for folder in (_missing(target).parent, target):
+            if folder.is_dir() and not os.access(folder, os.W_OK | os.X_OK):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        return target
+
+
+@contextmanager
+def _not_written(directory: str | Path) -> Iterator[None]:
+    """Turn errors of the system and of the path into NotWritten."""
+    try:
+        yield
     except NotWritten:
         raise
     except OSError as error:
@@ -52,7 +71,7 @@ def write(
 
 
 def _check(target: Path, force: bool, accounted: Callable[[Path], Collection[str]]) -> None:
-    """Raise NotWritten for a target that may not be replaced."""
+    """Raise NotWritten for an existing target that may not be replaced."""
     if not os.path.lexists(target):
         return
     if not target.is_dir():
@@ -70,11 +89,14 @@ def _check(target: Path, force: bool, accounted: Callable[[Path], Collection[str
         raise NotWritten(f"{target} already holds an export: give --force to replace it, or another directory")
 
 
+def _missing(target: Path) -> Path:
+    """Return the topmost directory on the path that does not exist, or the target."""
+    return next((path for path in reversed(target.parents) if not path.exists()), target)
+
+
 def _replace(target: Path, files: Mapping[str, bytes]) -> None:
-    """Write the files into a temporary directory and rename it to the target, with the parents that are missing."""
-    top = target
-    while not top.parent.exists():
-        top = top.parent
+    """Write the files into a temporary directory and rename it to the target. Create the target's missing parents."""
+    top = _missing(target)
     room = Path(mkdtemp(prefix=".setwise-", dir=top.parent))
     new, old = room / "new", room / "old"
     try:
@@ -83,8 +105,6 @@ def _replace(target: Path, files: Mapping[str, bytes]) -> None:
         for name, content in files.items():
             (directory / name).write_bytes(content)
         if target.exists():
-            if not os.access(target, os.W_OK | os.X_OK):
-                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
             shutil.copymode(target, new)
             target.rename(old)
         new.rename(top)

@@ -24,9 +24,9 @@ COUNT = Parameter("n", "count")
 
 @cache
 def on_arrays(routine: Routine, *ways: tuple[str, Description]) -> Routine:
-    """Return the routine over arrays, with one array per parameter and per result. In vectors, lanes hold boards.
+    """Return the routine over arrays, with one array per parameter and per result, and n. Vector lanes hold boards.
 
-    `ways` are named descriptions of a first loop, for further variants.
+    Each of `ways` is a variant's name and the description of a loop that it runs first.
     """
     count = len(routine.contract.results)
     rest = partial(one_by_one, routine.descriptions[0], count)
@@ -48,9 +48,10 @@ def on_arrays(routine: Routine, *ways: tuple[str, Description]) -> Routine:
 
 
 def in_lanes(describe: Description, results: int, layout: Layout, *parameters: Value) -> tuple[Value, ...]:
-    """Run the description on as many boards at once as there are lanes, if there are several.
+    """Run the description on `layout.lanes` boards an iteration, while as many remain; not at all with one lane.
 
-    Parameters are the addresses of the inputs and results, and n. Return the index of the last remaining board.
+    Parameters are the addresses of the inputs and of the `results` results, and n. Return the index of the last board
+    that remains, -1 if none does.
     """
     *arrays, count = parameters
     index = count - layout.lanes
@@ -60,13 +61,13 @@ def in_lanes(describe: Description, results: int, layout: Layout, *parameters: V
 
 
 def one_by_one(describe: Description, results: int, _: Layout, *parameters: Value) -> tuple[Value, ...]:
-    """Run the description on one board at a time, from the index in the last parameter down."""
+    """Run the description on one board at a time, from the index that is the last parameter down to 0."""
     *arrays, index = parameters
     return (Value("done", (down(_lane_by_lane(describe, results, 1, arrays), 1, index),)),)
 
 
 Writes = Callable[[Value], list[Value]]
-"""A function that returns the stores of one iteration, given the index of its first board."""
+"""A function from the index of the first board of an iteration to the stores of the iteration."""
 
 
 def _lane_by_lane(describe: Description, results: int, lanes: int, arrays: list[Value]) -> Writes:
@@ -81,9 +82,9 @@ def _lane_by_lane(describe: Description, results: int, lanes: int, arrays: list[
 
 
 def down(writes_at: Writes, boards: int, index: Value) -> Value:
-    """Loop downwards in steps of `boards`.
+    """Loop downwards from `index` in steps of `boards` while the index is not negative. Return its final value.
 
-    `index` is the first board of the next iteration and is negative when the loop ends. Return its final value.
+    Each iteration handles the boards from its index on.
     """
 
     def round_at(index: Value) -> tuple[Value, ...]:

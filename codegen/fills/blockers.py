@@ -9,7 +9,7 @@ from setwise.codegen.ir.values import CompassRay, Value, constant, make
 
 
 def walls(left: CompassRay, right: CompassRay, occupied: Value) -> Value:
-    """Return the squares that stop a flood: occupied squares and edge files.
+    """Return the squares that stop a flood: occupied squares and, unless the axis follows files, both edge files.
 
     A flood need not enter an edge file, since the last step attacks it.
     """
@@ -18,10 +18,10 @@ def walls(left: CompassRay, right: CompassRay, occupied: Value) -> Value:
 
 
 def axis(left: CompassRay, right: CompassRay, gen: Value, wall: Value) -> tuple[Value, Value]:
-    """Return the attacks along both rays of an axis.
+    """Return the attacks along the left and the right ray of an axis. `wall` is the result of `walls`.
 
-    The runs of blockers of the right ray are those of the left ray, shifted. Steps are 1, 2 and 3 squares. The edge
-    files are walls, so only the last step needs a mask.
+    The runs of blockers of the right ray are those of the left ray, shifted. Steps are 1, 2 and 3 squares, then 1. The
+    edge files are walls, so only the last step needs a mask.
     """
     two = wall | left.shift(wall, 1)
     three = two | left.shift(wall, 2)
@@ -41,8 +41,8 @@ def _flood(ray: CompassRay, gen: Value, wall: Value, two: Value, three: Value) -
 def by_two(ray: CompassRay, gen: Value, wall: Value) -> Value:
     """Return the attacks along one ray with runs of at most two: steps of 1, 2, 2 and 2.
 
-    In the last step only the first of the two squares must be free. With three-input logic this takes ten operations,
-    the fewest known.
+    The last step needs only the first of its two squares free. With three-input logic this takes ten operations, the
+    fewest known.
     """
     near = ray.shift(gen, 1)
     beside = ray.shift(wall, 1)

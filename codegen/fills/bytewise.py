@@ -26,7 +26,7 @@ NOT_A = ~FILE_A & ALL
 
 
 def carry_loop(x: Value, y: Value, bits: int) -> Value:
-    """Return x + y by adding the shifted carries until none is left (the post's `add`). `bits` is 32 or 64."""
+    """Return x + y modulo 2**bits, adding the shifted carries until none is left (the post's `add`). Bits: 32 or 64."""
 
     def cycle(p: Value, g: Value) -> tuple[Value, ...]:
         g <<= 1
@@ -43,7 +43,7 @@ def add(x: Value, y: Value) -> Value:
 
 
 def subtract(x: Value, y: Value) -> Value:
-    """Return the differences of the bytes of x and y, each modulo 256, by parallel prefix (the post's `psubb`)."""
+    """Return the differences x - y byte by byte, each modulo 256, by parallel prefix (the post's `psubb`)."""
     differing = x ^ y
     return ((_carries(~x & y, ~differing) << 1) & NOT_A) ^ differing
 

@@ -1,4 +1,4 @@
-"""Dumb7fill: flood one step per cycle, for as many cycles as a ray has squares.
+"""Dumb7fill: flood one step per cycle, in six or seven cycles or until the flood stops growing.
 
 Source: Dumb7Fill, chessprogramming wiki (Gerd Isenberg, 2016).
 """
@@ -10,7 +10,7 @@ from setwise.codegen.ir.values import Ray, Value, constant
 def occluded(ray: Ray, gen: Value, pro: Value) -> Value:
     """Return the occluded fill in seven cycles (Dumb7Fill, Unrolled Loop).
 
-    The page's listing prints two lines too many; it defines the fill as seven cycles.
+    The page's listing prints two lines too many; the page defines the fill as seven cycles.
     """
     return _flood(ray, gen, ray.path(pro), 7)
 
@@ -46,7 +46,7 @@ def attacks(ray: Ray, gen: Value, pro: Value) -> Value:
 
 
 def attacks_in_place(ray: Ray, gen: Value, pro: Value) -> Value:
-    """Return the attacks by six cycles of the page's first form: shorter if one instruction computes or-and."""
+    """Return the attacks by six cycles `gen |= pro & step(gen)`: shorter if one instruction computes or-and."""
     pro = ray.path(pro, attacks=True)
     for _ in range(6):
         gen |= pro & ray.step(gen)
@@ -54,12 +54,12 @@ def attacks_in_place(ray: Ray, gen: Value, pro: Value) -> Value:
 
 
 def attacks_of_fill(ray: Ray, gen: Value, pro: Value) -> Value:
-    """Return the attacks as a step of the seven-cycle fill (Dumb7Fill, Attack Fill). `attacks` saves a cycle."""
+    """Return the attacks as one step from the seven-cycle fill (Dumb7Fill, Attack Fill). `attacks` saves a cycle."""
     return ray.step(occluded(ray, gen, pro))
 
 
 def attacks_until_dry(ray: Ray, gen: Value, pro: Value) -> Value:
-    """Return the attacks as a step of the loop until the flood stops growing (Dumb7Fill, Generalized Rays)."""
+    """Return the attacks as one step from the fill by a loop until it stops growing (Dumb7Fill, Generalized Rays)."""
     return ray.step(occluded_until_dry(ray, gen, pro))
 
 

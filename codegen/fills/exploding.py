@@ -5,10 +5,10 @@ squares from h1 = 0 to a8 = 63 (big-endian files). The attacks of a whole piece 
 order, since the board is only mirrored. `direction` distinguishes left from right and has different tables for each
 order.
 
-This file corrects the page in three places: * rookAttacks shifts by `sq - 6` for squares below 6, which is undefined in
-C; here the count is modulo 64, as on x86. * its switch closes a brace too early; the default case is unreachable, since
-the table holds only 3 to 8. * rankR is indexed by `a1a8 & 0x7e`, whose lowest bit is never set; here `>> 1` halves the
-table.
+This file corrects the page in three places:
+* rookAttacks shifts by `sq - 6` for squares below 6, which is undefined in C; here the count is modulo 64, as on x86.
+* Its switch closes a brace too early. The default case is unreachable, since the table holds only 3 to 8.
+* rankR is indexed by `a1a8 & 0x7e`, whose lowest bit is never set; here `>> 1` halves the table.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,8 +21,8 @@ from setwise.codegen.numbering import Numbering
 BISHOP_STEPS = ((-1, -1), (-1, 1), (1, -1), (1, 1))
 ROOK_STEPS = ((-1, 0), (1, 0), (0, -1), (0, 1))
 
-# The number of explosions in the page's tables: the number of squares of the longest ray, minus one. A rook on an edge
-# file is a separate case.
+# The number of explosions for each square, as in the page's tables: the squares of the longest ray, minus one.
+# A rook on an edge file is a separate case: 7 or 8.
 _ON_LINE = tuple(max(place, 7 - place) - 1 for place in range(8))
 BISHOP_REPEATS = tuple(min(rank, file) for rank in _ON_LINE for file in _ON_LINE)
 ROOK_REPEATS = tuple(repeats for rank in _ON_LINE for repeats in (7, *(max(rank, file) for file in _ON_LINE[1:7]), 8))
@@ -40,18 +40,18 @@ def bishop(square: Value, free: Value) -> Value:
 
 
 def bishop_corners(square: Value, repeats: Value, free: Value) -> Value:
-    """Return the attacks of a bishop as far as a number from the caller's array reaches.
+    """Return the attacks of a bishop, by as many explosions as `repeats` says, a number from the caller's array.
 
-    7, 8 and 9 are the page's numbers for 0, 1 and 2 explosions: enough for a pawn on the first, second or third square
-    of a ray. The page names them but leaves the cases open.
+    3 to 6 mean that many explosions. 7, 8 and 9 mean 0, 1 and 2: enough if a pawn is on the first, second or third
+    square of a ray. The page names these three but gives no code for them. 0, 1 and 2 give no explosion; 9 is the last.
     """
-    # The bodies are cases 6, 5, 4, 3, 9, 8 and 7. Other numbers give no explosion.
+    # The bodies are cases 6, 5, 4, 3, 9, 8 and 7.
     case = table([6, 6, 6, 3, 2, 1, 0, 6, 5, 4], repeats, size=1)
     return _along_diagonals(square, free, case, (1, 1, 1, 1, 1, 1, 0))
 
 
 def _along_diagonals(square: Value, free: Value, case: Value, explosions: Sequence[int]) -> Value:
-    """Return the bishop's adjacent squares and those reached by the explosions of a case and all later cases."""
+    """Return the adjacent squares and those of the explosions: `explosions[case]` of them, and those of later cases."""
     mask = table(reached(BISHOP_STEPS, 7), square)
     first = table(reached(BISHOP_STEPS, 1), square)
 
@@ -84,18 +84,18 @@ Keep = Callable[[Value, Value, Value], Value]
 
 
 def rook(square: Value, free: Value, keep: Keep = one_by_one) -> Value:
-    """Return the attacks of a rook (`rookAttacks`): a first explosion by case, then the remaining ones."""
+    """Return the attacks of a rook (`rookAttacks`): a first explosion by the case of its square, then the others."""
     # Cases 6 to 8 explode five times more, 5 four times, 4 three times, 3 twice: at least the last two always run.
     rounds = table([5 - min(r - 1, 5) for r in ROOK_REPEATS], square, size=1)
     return _with_first_rank(square, free, _along_lines(square, free, rounds, (1, 1, 1, 2), keep))
 
 
 def rook_corners(square: Value, repeats: Value, free: Value, keep: Keep = one_by_one) -> Value:
-    """Return the attacks of a rook as far as a number from the caller's array reaches.
+    """Return the attacks of a rook, by as many explosions as `repeats` says, a number from the caller's array.
 
-    9, 10 and 11 are the page's numbers for 0, 1 and 2 explosions: enough for a pawn on the first, second or third
-    square of the file, and on the eighth rank for part of the rank. The page names them but leaves the cases open. The
-    square still selects the case of the first explosion.
+    3 to 8 are the numbers of the page's table. 9, 10 and 11 mean 0, 1 and 2 explosions: enough if a pawn is on the
+    first, second or third square of the file, and on the eighth rank for part of the rank. The page names these three
+    but gives no code for them. 0, 1 and 2 give no explosion. The first explosion depends on `square`, as in `rook`.
     """
     # After the first explosion, numbers 6 to 8 give five more, down to none for 10. Other numbers give none at all.
     rounds = table([6, 6, 6, 3, 2, 1, 0, 0, 0, 6, 5, 4], repeats, size=1)
@@ -108,7 +108,7 @@ def rook_corners(square: Value, repeats: Value, free: Value, keep: Keep = one_by
 
 
 def _along_lines(square: Value, free: Value, rounds: Value, explosions: Sequence[int], keep: Keep) -> Value:
-    """Return the rook's adjacent squares, those of the first explosion, and those of further ones by `rounds`."""
+    """Return the adjacent squares, those of a first explosion, and those of the further ones `explosions[rounds:]`."""
     mask = table(reached(ROOK_STEPS, 7), square)
     first = table(reached(ROOK_STEPS, 1), square)
     start = (first & free) >> 8
@@ -155,8 +155,6 @@ def _along_lines(square: Value, free: Value, rounds: Value, explosions: Sequence
 
 
 def _times(explode: Callable[..., tuple[Value, ...]], number: int) -> Body:
-    """Return a body that explodes `number` times."""
-
     def body(*carried: Value) -> tuple[Value, ...]:
         for _ in range(number):
             carried = explode(*carried)
@@ -166,7 +164,7 @@ def _times(explode: Callable[..., tuple[Value, ...]], number: int) -> Body:
 
 
 def _with_first_rank(square: Value, free: Value, attacks: Value) -> Value:
-    """Add the attacks along the first rank from a table, if the square is on it."""
+    """Return the attacks, with those along the rank added from a table if the square is on the first rank."""
 
     def first_rank(attacks: Value) -> tuple[Value, ...]:
         inner = (free & 0x7E) >> 1
@@ -190,7 +188,7 @@ def direction(
 ) -> Value:
     """Return the attacks of a queen in one direction only (`direction_attacks`).
 
-    Directions are numbered 4 3 2 / 5 0 1 / 6 7 8, seen from White's side. Other numbers, and 0, attack nothing.
+    Directions are numbered 4 3 2 / 5 0 1 / 6 7 8, with north on top, in either `numbering`. Others have no attacks.
     """
     free = ~(white | black)
     file, rank = square & 7, square >> 3
@@ -220,7 +218,7 @@ def direction(
 
 
 def reached(steps: tuple[tuple[int, int], ...], farthest: int) -> list[int]:
-    """Return the squares at most `farthest` steps from each square: 1 (`initB`, `initR`) or 7 (`maskB`, `maskR`)."""
+    """Return for each square the board of those up to `farthest` of `steps` away: 1 for `initB`, 7 for `maskB`."""
     return [sum(1 << at for step in steps for at in _walk(square, *step, farthest)) for square in range(64)]
 
 
@@ -232,7 +230,7 @@ def _walk(square: int, rank_step: int, file_step: int, farthest: int) -> Iterato
 
 
 def rank_attacks() -> list[int]:
-    """Return the attacks along the first rank by square and set of free inner squares (`rankR`)."""
+    """Return the attacks along the first rank at index 64 * file + free squares of the files B to G (`rankR`)."""
     entries = []
     for square in range(8):
         for inner in range(64):
@@ -248,7 +246,7 @@ def rank_attacks() -> list[int]:
 
 
 def files_beyond(numbering: Numbering, *, right: bool) -> list[int]:
-    """Return for each file the files to its right, or left (`dirMaskRight`, `dirMaskLeft`)."""
+    """Return for each file number the board of all files east of it (`dirMaskRight`), or if not `right` west of it."""
     higher = right == (numbering.file_step > 0)
     beyond = [range(f + 1, 8) if higher else range(f) for f in range(8)]
     return [sum(0x0101_0101_0101_0101 << file for file in row) for row in beyond]

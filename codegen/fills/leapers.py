@@ -1,8 +1,8 @@
 """Attacks of knights, kings and pawns, and pushes of pawns.
 
-A jump is one shift and one mask, like a step, so eight of them fit in lanes as eight rays do. In a general register a
-knight's attacks are computed in halves: one or two files aside, then two ranks or one rank up and down. A king's are
-too: along the rank, then all three squares up and down. Source: setwise; the halves are in wide use.
+A jump is one shift and one mask, like a step, so eight of them fit in lanes as eight rays do. A second description of a
+knight's attacks computes them in halves: one or two files aside, then two ranks or one rank up and down. A king's too:
+along the rank, then all three squares up and down. Source: setwise; the halves are in wide use.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -30,12 +30,12 @@ _REACHED: Mapping[str, int] = {"white": RANK_4, "black": RANK_5}
 
 
 def leaps(layout: Layout, leapers: Value, directions: Sequence[Direction]) -> Iterator[Value]:
-    """Yield the targets of steps or jumps in these directions, one direction per lane."""
+    """Yield the targets of steps or jumps in these directions: a value for each ray of the layout."""
     return (ray.step(layout.board(ray, leapers)) for ray in layout.rays(directions))
 
 
 def in_lanes(directions: Sequence[Direction]) -> Description:
-    """Return the description that unites all targets of these steps or jumps."""
+    """Return the description of the union of all targets of steps or jumps in these directions."""
 
     def describe(layout: Layout, leapers: Value) -> tuple[Value, ...]:
         return (layout.union(leaps(layout, leapers, directions)),)

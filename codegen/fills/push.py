@@ -11,7 +11,7 @@ from setwise.codegen.ir.values import CompassRay, Value, constant, make
 
 
 def pull(ray: CompassRay, gen: Value, pro: Value) -> Value:
-    """Return the attacks with the mask on the square that is reached."""
+    """Return the attacks with the mask on the square that is reached; `pro` holds the empty squares."""
     pro = ray.path(pro, attacks=True)
     gen |= pro & ray.step(gen)
     gen |= ray.run(pro, 2) & ray.step(gen, 2)
@@ -20,7 +20,7 @@ def pull(ray: CompassRay, gen: Value, pro: Value) -> Value:
 
 
 def push(ray: CompassRay, gen: Value, pro: Value) -> Value:
-    """Return the attacks with the mask on the square that is left: one free step, then only through empty squares."""
+    """Return the attacks with the mask on the square that is left: a first step unmasked, then through empty ones."""
     back = ray.opposite
     pro = back.path(pro, attacks=True)
     pair = back.run(pro, 2)
@@ -33,9 +33,9 @@ def push(ray: CompassRay, gen: Value, pro: Value) -> Value:
 
 
 def push_of_two(ray: CompassRay, gen: Value, pro: Value) -> Value:
-    """Return the attacks, pushed; the first two squares take a single step of a pulled fill.
+    """Return the attacks, pushed, but with the first two squares by one pulled cycle and a step.
 
-    With three-input logic that is two instructions.
+    With three-input logic that cycle takes two instructions.
     """
     back = ray.opposite
     pro = back.path(pro, attacks=True)
@@ -48,8 +48,8 @@ def push_of_two(ray: CompassRay, gen: Value, pro: Value) -> Value:
 def pull_by_two(ray: CompassRay, gen: Value, pro: Value) -> Value:
     """Return the attacks with runs of two only: steps of 1, 2, 2 and 2.
 
-    In the last step only the first of the two squares must be empty. With three-input logic a ray takes ten operations,
-    the fewest known.
+    The last step needs only the first of its two squares empty. With three-input logic a ray takes ten operations, the
+    fewest known.
     """
     pro = ray.path(pro, attacks=True)
     near = ray.step(gen)
@@ -72,7 +72,7 @@ def east_by_addition(ray: CompassRay, gen: Value, pro: Value) -> Value:
 
 
 def east_by_bytes(_: CompassRay, gen: Value, pro: Value) -> Value:
-    """Return eastward attacks by bytewise addition: no carry leaves a rank, and no mask is needed."""
+    """Return eastward attacks as `east_by_addition`, but bytewise: no carry leaves a rank, without a mask."""
     return make("add-bytes", twice(gen), pro) ^ pro
 
 

@@ -4,7 +4,7 @@ A step north or south then only changes the register, without shift or mask. A s
 Interleaving bytes transposes boards to ranks, and ranks to boards.
 
 Descriptions here are first stages of routines over arrays. Their parameters are the addresses of the arrays and of the
-result, and n. They return the number of boards that remain.
+result, and n. They store results for full groups, from the last board down, and return the number of boards left.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -35,7 +35,7 @@ TO_RANKS, TO_BOARDS = 4, 3
 class West(NamedTuple):
     """Westward attacks within ranks, and westward steps.
 
-    `walls` adds the squares that stop a shift to the occupied squares. `leaving` keeps the bishops that can step west.
+    `walls` unites the occupied squares with those that stop a shift. `leaving` keeps the bishops that can step west.
     `attacks` maps rooks and walls to attacks. `step` moves one file west.
     """
 
@@ -46,12 +46,12 @@ class West(NamedTuple):
 
 
 def union(west: West, layout: Layout, *parameters: Value) -> tuple[Value, ...]:
-    """Return all attacked squares, given rooks, bishops and occupied squares."""
+    """Describe a loop that stores all attacked squares, given arrays of rooks, bishops and occupied squares."""
     return _rank_by_rank(partial(_union, west), layout, *parameters)
 
 
 def union_of_empty(west: West, layout: Layout, *parameters: Value) -> tuple[Value, ...]:
-    """Return all attacked squares, given rooks, bishops and empty squares."""
+    """Describe a loop that stores all attacked squares, given arrays of rooks, bishops and empty squares."""
 
     def of_empty(rooks: Registers, bishops: Registers, empty: Registers) -> Registers:
         return _union(west, rooks, bishops, tuple(~register for register in empty))
@@ -60,7 +60,7 @@ def union_of_empty(west: West, layout: Layout, *parameters: Value) -> tuple[Valu
 
 
 def _rank_by_rank(describe: Callable[..., Registers], layout: Layout, *parameters: Value) -> tuple[Value, ...]:
-    """Run a description of eight registers of boards over all full groups of that size."""
+    """Run a function of eight registers per array over all full groups of boards. Return the number of boards left."""
     *arrays, result, count = parameters
     boards = REGISTERS * layout.lanes
 
@@ -72,12 +72,12 @@ def _rank_by_rank(describe: Callable[..., Registers], layout: Layout, *parameter
 
 
 def loaded(layout: Layout, array: Value, index: Value) -> Registers:
-    """Load eight registers of boards, from an index on."""
+    """Return eight registers of boards, loaded from index `index` of an array on."""
     return tuple(load(array, index + rank * layout.lanes, layout.lanes) for rank in UP)
 
 
 def written(layout: Layout, array: Value, index: Value, boards: Registers) -> list[Value]:
-    """Return the stores of eight registers of boards, from an index on."""
+    """Return the stores of eight registers of boards to an array from index `index` on."""
     return [store(array, index + at * layout.lanes, register) for at, register in enumerate(boards)]
 
 
@@ -96,8 +96,8 @@ def _union(west: West, rooks: Registers, bishops: Registers, occupied: Registers
 def interleaved(registers: Iterable[Value], times: int) -> Registers:
     """Interleave the bytes of eight registers `times` times.
 
-    Each stage rotates the bits of a byte's number left by one. In each group of 16 bytes the number has seven bits:
-    three for the register, one for the board, three for the rank.
+    In one 128-bit part of all registers, seven bits number a byte: three for the register, one for the board, three for
+    the rank. Each interleaving rotates these bits left by one.
     """
     made = tuple(registers)
     for _ in range(times):
@@ -114,9 +114,9 @@ def same(squares: Value) -> Value:
 def both_ways(
     sliders: Registers, blockers: Registers, move: Callable[[Value], Value] = same
 ) -> Iterator[tuple[int, Value]]:
-    """Yield ranks with the squares attacked in them from the ranks before, north and south in turn.
+    """Yield the number of a rank and the squares attacked in it from the ranks before, northward and southward in turn.
 
-    `move` maps squares to the next rank.
+    `move` maps squares of one rank to those that they reach on the next.
     """
     return chain.from_iterable(zip(*(_flood(order, sliders, blockers, move) for order in (UP, DOWN)), strict=True))
 
@@ -124,7 +124,7 @@ def both_ways(
 def _flood(
     order: Iterable[int], sliders: Registers, blockers: Registers, move: Callable[[Value], Value]
 ) -> Iterator[tuple[int, Value]]:
-    """Yield the attacks in each rank in this order, without the first rank, which has none."""
+    """Yield the number of each rank in this order and the attacks in it, without the first rank, which has none."""
     first, *others = order
     attacks = move(sliders[first])
     for rank in others:
@@ -138,7 +138,7 @@ def attacks_east(rooks: Value, occupied: Value) -> Value:
 
 
 def attacks_west(rooks: Value, walls: Value) -> Value:
-    """Return westward attacks by parallel prefix, with stray bits on the H file of the next rank."""
+    """Return westward attacks by parallel prefix, with stray bits on the H file of the neighboring board."""
     west = rooks
     for squares in (1, 2, 4):
         west |= ~walls & west >> squares

@@ -29,7 +29,7 @@ Tally = tuple[Value, Value]
 class Side:
     """A side's pieces by kind, NONE if a kind is not given.
 
-    `form` is the form of the sliders' attacks, `color` the color of the pawns.
+    `form` computes the sliders' attacks. `color` is the color of the pawns, "" without pawns.
     """
 
     form: Form
@@ -44,11 +44,11 @@ class Side:
 
     @property
     def layout(self) -> Layout:
-        """The layout of the board."""
+        """The layout of the values."""
         return self.board.layout
 
     def along(self, order: Sequence[Direction] = ROOKS_FIRST) -> list[Value]:
-        """Return the squares attacked along each ray by sliders, kings and pawns."""
+        """Return for each ray that `form` makes of the directions the attacks along it by sliders, kings and pawns."""
         rays = self.form(self.board, order, self.rooks, self.bishops)
         return [attacks | ray.step(self._riders(ray)) for ray, attacks in rays]
 
@@ -58,7 +58,7 @@ class Side:
         return self.layout.joined(ray, self.kings, self.pawns, ways)
 
     def jumps(self) -> list[Value]:
-        """Return the squares that knights attack, one direction per lane if all rays use lanes."""
+        """Return values that unite to the squares that knights attack, one direction per lane if all rays use lanes."""
         if not self.layout.all_in_lanes:
             return [leapers.knights(self.knights)]
         return [*leapers.leaps(self.layout, self.knights, leapers.JUMPS)]
@@ -72,9 +72,9 @@ def described(
     layout: Layout,
     *values: Value,
 ) -> tuple[Value, ...]:
-    """Describe one of the routines below by a form.
+    """Return the results of `whole`, one of the functions below, with the sliders' attacks by `form`.
 
-    Parameters are boards of the pieces in `names`, then the occupied squares.
+    Values are the boards of the pieces in `names`, which are attributes of Side, then the occupied squares.
     """
     occupied = values[len(names)]
     pieces = dict(zip(names, values, strict=False))
@@ -83,7 +83,7 @@ def described(
 
 
 def union(side: Side, order: Sequence[Direction] = ROOKS_FIRST) -> tuple[Value, ...]:
-    """Return all attacked squares. In general registers king attacks are computed in halves."""
+    """Return all attacked squares. Unless all rays use lanes, king attacks are computed in halves."""
     if side.layout.all_in_lanes:
         return (side.layout.union((*side.along(order), *side.jumps())),)
     riding = replace(side, kings=NONE)
@@ -91,7 +91,7 @@ def union(side: Side, order: Sequence[Direction] = ROOKS_FIRST) -> tuple[Value, 
 
 
 def pieces(side: Side) -> tuple[Value, ...]:
-    """Return the squares that each kind of piece attacks: rooks, bishops, queens, knights, kings, pawns."""
+    """Return attacks of rooks, bishops, queens, knights, kings, pawns: 1 and 2, 4 and 5 may be lanes of one value."""
     slid = sliders.pieces(side.form, side.board, side.rooks, side.bishops, side.queens)
     pawns = leapers.pawns(side.color)(side.pawns)
     if not side.layout.all_in_lanes:
@@ -113,7 +113,7 @@ def nested(side: Side) -> tuple[Value, ...]:
 
 
 def twice(side: Side) -> tuple[Value, ...]:
-    """Return all attacked squares, and the squares attacked from at least two directions or by two jumps."""
+    """Return all attacked squares, and those attacked at least twice: by two rays, two jumps, or one of each."""
     rays = side.along()
     alike = replace(side.layout, lanes=rays[0].lanes)
     groups = by_width((*rays, *leapers.leaps(alike, side.knights, leapers.JUMPS)))

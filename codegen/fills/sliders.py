@@ -1,4 +1,4 @@
-"""A whole side at once: rooks and bishops (queens are in both) in all directions, by the best form known.
+"""Attacks of all sliders: rooks and bishops (queens are in both) in all directions, by the best form known.
 
 Each routine has a description for each form below; the one that makes the shortest code for a target is taken.
 """
@@ -26,7 +26,7 @@ Attacks = list[tuple[CompassRay, Value]]
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """A board with its layout and its empty and occupied squares."""
+    """The empty and the occupied squares of a board, and the layout of values."""
 
     layout: Layout
     empty: Value
@@ -36,14 +36,14 @@ class Board:
 RayFill = Callable[[CompassRay, Value, Value], Value]
 AxisFill = Callable[[CompassRay, CompassRay, Value, Value], tuple[Value, Value]]
 Form = Callable[..., Attacks]
-"""A function that returns the attacks along rays in these directions, for rooks and bishops.
+"""A function of a Board, directions, rooks and bishops that returns the attacks along rays in these directions.
 
 It may reorder the directions. Forms along axes also accept two sets of rooks and bishops if a register holds both.
 """
 
 
 def along_axes(axis: AxisFill) -> Form:
-    """Return the form that computes both rays of each axis together."""
+    """Return the form that computes both rays of each axis together, by `axis(left ray, right ray, sliders, empty)`."""
 
     def form(board: Board, order: Sequence[Direction], *sliders: Value) -> Attacks:
         rays: Attacks = []
@@ -97,12 +97,12 @@ def by_rays(fill: RayFill) -> Form:
 
 
 def _east_by_addition(fill: RayFill) -> RayFill:
-    """Return the fill with an addition instead for a ray that only goes east."""
+    """Return the fill, with `push.east_by_addition` in its place for a ray that only goes east."""
     return lambda ray, *of: (push.east_by_addition if ray.directions == (EAST,) else fill)(ray, *of)
 
 
 ALONE = by_rays(push.pull_by_two)
-"""Each ray separately, with runs of two only."""
+"""The form that computes each ray separately, with runs of at most two squares."""
 
 
 def turned_rooks(board: Board, order: Sequence[Direction], rooks: Value, bishops: Value) -> Attacks:
@@ -118,7 +118,7 @@ def turned_rooks(board: Board, order: Sequence[Direction], rooks: Value, bishops
 
 
 def gathering(left: CompassRay, right: CompassRay, gen: Value, pro: Value) -> tuple[Value, Value]:
-    """Return the attacks of an axis. Westward attacks in a general register use gathered walls."""
+    """Return the attacks of an axis: on ranks in a general register by addition and pext, else by pull and push."""
     if left.directions == (EAST,):
         return push.east_by_addition(left, gen, pro), blockers.west_by_gathering(gen, ~pro)
     return push.pull(left, gen, pro), push.push_of_two(right, gen, pro)
@@ -131,7 +131,7 @@ IN_LANES: tuple[Form, ...] = (along_axes(walls), ALONE)
 """The forms that are shortest if rays use lanes: they profit from three-input logic, or share no runs."""
 
 FORMS: tuple[Form, ...] = (
-    by_axes(push.push),  # the same runs for both rays
+    by_axes(push.push),  # both rays of an axis use the same runs
     by_axes(push.push_of_two),
     by_axes(push.pull),
     *IN_LANES,
@@ -139,7 +139,7 @@ FORMS: tuple[Form, ...] = (
 
 
 def fitting(form: Form, layout: Layout, usual: Form) -> Form:
-    """Return the form, or `usual` if the layout gives it no advantage for the runs that its rays do not share."""
+    """Return the form, or `usual` in place of a form of IN_LANES if at most two directions share a register."""
     return usual if layout.directions_per_register <= 2 and not layout.batched and form in IN_LANES else form
 
 
@@ -151,9 +151,9 @@ def described(
     layout: Layout,
     *values: Value,
 ) -> tuple[Value, ...]:
-    """Describe one of the routines below by a form.
+    """Return the results of `whole`, one of the functions below, by `form`, or by FORMS[0] if `fitting` prefers it.
 
-    Parameters are `pieces` boards of pieces, then the occupied or the empty squares.
+    Values are `pieces` boards of pieces, then the occupied squares if `given_occupied`, otherwise the empty ones.
     """
     form = fitting(form, layout, FORMS[0])
     given = values[pieces]
@@ -169,10 +169,7 @@ def union(
 
 
 def pair(form: Form, board: Board, rooks: Value, bishops: Value) -> tuple[Value, ...]:
-    """Return the squares attacked along ranks and files, and along diagonals.
-
-    If all rays use lanes, both are lanes of one value.
-    """
+    """Return the squares attacked along ranks and files, and along diagonals: two lanes if all rays use lanes."""
     if board.layout.all_in_lanes:
         rays = form(board, ALTERNATING, rooks, bishops)
         return (folded(_any_ray(rays), 2),)
@@ -182,7 +179,7 @@ def pair(form: Form, board: Board, rooks: Value, bishops: Value) -> tuple[Value,
 
 
 def pieces(form: Form, board: Board, rooks: Value, bishops: Value, queens: Value) -> tuple[Value, ...]:
-    """Return the squares attacked by rooks, by bishops and by queens."""
+    """Return the squares attacked by rooks, by bishops and by queens. The first two may be lanes of one value."""
     if board.layout.holds_two and form is not ALONE:
         both, its = _two_sets(form, board, rooks, bishops, queens, queens)
         return both, board.layout.union((its,))
@@ -193,7 +190,7 @@ def pieces(form: Form, board: Board, rooks: Value, bishops: Value, queens: Value
 def sides(
     form: Form, board: Board, white_rooks: Value, white_bishops: Value, black_rooks: Value, black_bishops: Value
 ) -> tuple[Value, ...]:
-    """Return the squares attacked by White's rooks and bishops, and by Black's."""
+    """Return the squares attacked by White's rooks and bishops, and by Black's: two lanes if all rays use lanes."""
     if not board.layout.all_in_lanes:
         return (*union(form, board, white_rooks, white_bishops), *union(form, board, black_rooks, black_bishops))
     if board.layout.holds_two and form is not ALONE:
@@ -208,9 +205,9 @@ def sides(
 
 
 def mobility(form: Form, board: Board, rooks: Value, bishops: Value, targets: Value) -> tuple[Value, Value]:
-    """Return the number of moves of rooks and of bishops to the target squares.
+    """Return the number of moves of rooks, and that of bishops, to the target squares.
 
-    Each ray counts its attacked squares separately.
+    A square counts once for each ray along which it is attacked.
     """
     straight: list[Value] = []
     diagonal: list[Value] = []
@@ -231,17 +228,16 @@ def counts(form: Form, board: Board, rooks: Value, bishops: Value, targets: Valu
 
 
 def _two_sets(form: Form, board: Board, *sliders: Value) -> tuple[Value, Value]:
-    """Return the attacks of two sets, each reduced to two lanes: along ranks and files, and along diagonals."""
+    """Return a value for each of two sets, with two lanes: attacks along ranks and files, and along diagonals."""
     return reduced_halves(_any_ray(form(board, ALTERNATING, *sliders)))
 
 
 def _any_ray(rays: Attacks) -> Value:
-    """Return the union of the rays, lane by lane."""
     return reduce(or_, (attacks for _, attacks in rays))
 
 
 def rays(form: Form, board: Board, rooks: Value, bishops: Value) -> tuple[Value, ...]:
-    """Return the squares attacked along each of the eight rays, in the order of dir8."""
+    """Return the squares attacked along each of the eight rays, in the order of dir8, as lanes of the values."""
     layout = board.layout
     if not layout.all_in_lanes:
         by_ray = form(board, DIR8, rooks, bishops)

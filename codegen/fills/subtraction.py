@@ -10,20 +10,20 @@ from setwise.codegen.ir.values import Ray, Value, make
 
 
 def doubled(_: Ray, rooks: Value, occupied: Value) -> Value:
-    """Return eastward attacks as `occ ^ (occ - 2 * rooks)`."""
+    """Return eastward attacks as `occ ^ (occ - 2 * rooks)`, with the H file added to `occ`, removed from `rooks`."""
     wall = occupied | FILE_H
     return wall ^ (wall - ((rooks & ~FILE_H) << 1))
 
 
 def cleared(_: Ray, rooks: Value, occupied: Value) -> Value:
-    """Return eastward attacks as `occ ^ ((occ & ~rooks) - rooks)`."""
+    """Return eastward attacks as `occ ^ ((occ & ~rooks) - rooks)`, with the H file in `occ` and not in `rooks`."""
     wall = occupied | FILE_H
     rooks &= ~FILE_H
     return wall ^ ((wall & ~rooks) - rooks)
 
 
 def doubled_bytewise(_: Ray, rooks: Value, occupied: Value) -> Value:
-    """Return eastward attacks as `occ ^ (occ - 2 * rooks)` byte by byte, without walls."""
+    """Return eastward attacks as `occ ^ (occ - 2 * rooks)` byte by byte, without H-file walls."""
     return occupied ^ make("sub-bytes", occupied, make("add-bytes", rooks, rooks))
 
 

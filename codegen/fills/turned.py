@@ -29,10 +29,10 @@ def attacks(direction: Direction, rooks: Value, occupied: Value) -> Value:
 
 
 def _wide(board: Value) -> Value:
-    """Return the board in a vector register, with the other lane zero."""
+    """Return two lanes, which use a vector register: the board, and zero."""
     return beside(board, constant(0))
 
 
 def _less(walls: Value, steps: Value) -> Value:
-    """Subtract bytewise: a borrow propagates from the first square of each ray to the next wall."""
+    """Return `walls - steps` bytewise. A borrow propagates to a wall from a ray's first square, which is in `steps`."""
     return make("sub-bytes", walls, steps)

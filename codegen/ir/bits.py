@@ -10,13 +10,13 @@ from setwise.codegen.ir.operations import operation_named
 from setwise.codegen.ir.values import ALL, RESHAPES, Lanes, Value
 
 _ALIKE = 1 << 16
-"""The size of the caches. The rays, lanes and forms of a routine repeat the same queries."""
+"""The size of each cache. The rays, lanes and forms of a routine repeat the same queries."""
 
 
 def known_zero(value: Value, known: dict[Value, Lanes], *, loose: bool = False) -> Lanes:
-    """Return the bits of each lane that are zero for all parameters.
+    """Return for each lane a mask of the bits that are zero whatever the parameters are.
 
-    `known` caches the result for each value. `loose` permits any shift to become a rotate: then a shift alone clears no
+    `known` holds earlier results and receives new ones. If `loose`, a shift may later become a rotate, so it clears no
     bits.
 
     >>> from setwise.codegen.ir.values import parameter
@@ -30,7 +30,7 @@ def known_zero(value: Value, known: dict[Value, Lanes], *, loose: bool = False) 
 
 
 def known_zero_along(graph: Graph) -> dict[Value, Lanes]:
-    """Return the known zero bits of every value of a graph, including steps, runs and paths before expansion."""
+    """Return the known zero bits of every value of a graph, which may hold steps, runs and paths."""
     known: dict[Value, Lanes] = {}
     for value in graph.order:
         along = value.op in _OF_RAYS
@@ -45,7 +45,7 @@ def _zero(value: Value, known: dict[Value, Lanes], loose: bool) -> Lanes:
         return (reduce(and_, (~entry & ALL for entry in value.attr[0])),)
     if value.op in RESHAPES:
         lanes = RESHAPES[value.op](tuple(~zero & ALL for zero in known[value.args[0]]), value.lanes)
-        # The instruction may have more lanes than the result needs. Nothing is known of the excess.
+        # The instruction may write more lanes than RESHAPES gives: no bit of those is known to be 0.
         return (*(~lane & ALL for lane in lanes), *(0,) * (value.lanes - len(lanes)))
     operation = value.operation
     if not operation.left and not operation.bitwise:
@@ -63,7 +63,10 @@ def _zeros(op: str, counts: Lanes, known: tuple[Lanes, ...], loose: bool) -> Lan
 
 @lru_cache(_ALIKE)
 def _asked(op: str, counts: Lanes, wanted: Lanes, known: tuple[Lanes, ...]) -> tuple[Lanes, ...]:
-    """Return, for each argument and lane, the bits on which the demanded bits of the result may depend."""
+    """Return, for each argument and lane, the bits on which the bits `wanted` of the result may depend.
+
+    For a shift return this for the first argument alone.
+    """
     operation = operation_named(op)
     lanes = tuple(zip(wanted, zip(*known, strict=True), counts, strict=True))
     looked_at = range(1 if operation.left else len(known))
@@ -88,7 +91,7 @@ def _zero_along(value: Value, zeros: Lanes) -> Lanes:
 
 
 def _asked_along(value: Value, wanted: Lanes) -> Lanes:
-    """Return the bits of a step's, run's or path's argument on which the demanded bits may depend."""
+    """Return the bits of the first argument of a step, run or path on which its bits `wanted` may depend."""
     ray, n = value.attr
     if ray is None:
         return (ALL,)
@@ -107,7 +110,7 @@ def _moved(bits: int, left: int) -> int:
 
 
 def _counts(value: Value) -> Lanes:
-    """Return the shift count of each lane, 0 for operations that shift nothing."""
+    """Return the constant shift or rotate count of each lane, 0 for operations whose `left` is 0."""
     return value.attr if value.operation.left else (0,) * value.lanes
 
 
@@ -118,9 +121,9 @@ def demanded(
     known: dict[Value, Lanes] | None = None,
     gone: Mapping[Value, Value] = MappingProxyType({}),
 ) -> dict[Value, Lanes]:
-    """Return the demanded bits of every value: the bits that some user depends on.
+    """Return for each value and lane a mask of its demanded bits: those that some result of the graph depends on.
 
-    `known` caches known zero bits. `gone` maps each removed value to the argument that replaces it.
+    `loose` and `known` are those of `known_zero`. `gone` maps each removed value to the argument that replaces it.
 
     >>> from setwise.codegen.ir.values import parameter
     >>> inner = parameter(0) & 0xFFFF

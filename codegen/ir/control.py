@@ -16,11 +16,11 @@ from setwise.codegen.ir.values import Condition, Region, Value, constant
 Body = Callable[..., tuple[Value | int, ...]]
 
 ROUNDS_DECIDED = 1 << 10
-"""The number of iterations that a loop over constants may run at code generation. A longer loop is emitted as code."""
+"""The most iterations over constants that run at code generation. Of more, `while_` emits the rest, `repeat` all."""
 
 
 SIGN = 1 << 63
-"""The unsigned bound of the values that are non-negative as signed numbers."""
+"""The bound below which an unsigned number is non-negative as a signed one."""
 
 
 def nonzero(value: Value) -> Condition:
@@ -29,12 +29,12 @@ def nonzero(value: Value) -> Condition:
 
 
 def below(value: Value, bound: int) -> Condition:
-    """Return the condition that an unsigned value is below `bound`, itself below 2**31 or equal to 2**63."""
+    """Return the condition that an unsigned value is below `bound`, which is 1 to 2**31 - 1, or 2**63."""
     return _condition_on("below", value, _bound(bound))
 
 
 def at_least(value: Value, bound: int) -> Condition:
-    """Return the condition that an unsigned value is at least `bound`, itself below 2**31 or equal to 2**63."""
+    """Return the condition that an unsigned value is at least `bound`, which is 1 to 2**31 - 1, or 2**63."""
     return _condition_on("at-least", value, _bound(bound))
 
 
@@ -67,7 +67,7 @@ def _loop(condition: Callable[..., Condition], body: Body, carried: tuple[Value,
 def _traced(body: Body, carried: tuple[Value, ...]) -> tuple[tuple[Value, ...], tuple[Value, ...]]:
     """Trace a body and return its next values and its writes.
 
-    Raise ValueError unless the next values match the carried ones in number and lanes.
+    Raise ValueError unless the body returns a tuple whose next values match the carried ones in number and lanes.
     """
     returned = body(*carried)
     if not isinstance(returned, tuple):
@@ -102,9 +102,10 @@ def _value(value: Value | int) -> Value:
 
 
 def while_(condition: Callable[..., Condition], body: Body, *start: Value | int) -> tuple[Value, ...]:
-    """Run `body` while `condition` holds. Both take the carried values; the body returns the next ones.
+    """Run `body` while `condition` holds, and return the final carried values, which begin as `start`.
 
-    Iterations whose condition is constant run at code generation, at most ROUNDS_DECIDED of them.
+    Both take the carried values. The body returns a tuple of the next ones, then its stores. While the condition is
+    constant, iterations run at code generation, at most ROUNDS_DECIDED of them.
     """
     carried = tuple(map(_value, start))
     decided = _condition(condition(*carried)).decided
@@ -124,9 +125,9 @@ def while_(condition: Callable[..., Condition], body: Body, *start: Value | int)
 
 
 def repeat(count: int, body: Body, *start: Value | int) -> tuple[Value, ...]:
-    """Run `body` exactly `count` times, as a loop with a counter.
+    """Run `body` exactly `count` times, as a loop with a counter. Start values, body and results are as for `while_`.
 
-    Over constants, a count of at most ROUNDS_DECIDED runs at code generation.
+    If all start values are constant and `count` is at most ROUNDS_DECIDED, the loop runs at code generation.
     """
     if not 0 <= count < 1 << 64:
         raise ValueError(f"a loop count must be from 0 to 2**64 - 1, not {count}")
@@ -146,7 +147,7 @@ def repeat(count: int, body: Body, *start: Value | int) -> tuple[Value, ...]:
 
 
 def when(condition: Condition, body: Body, *carried: Value) -> tuple[Value, ...]:
-    """Return the next values of `body` if `condition` holds, else the carried values."""
+    """Return the next values, `body(*carried)`, if `condition` holds, else the carried values."""
     carried = tuple(map(_value, carried))
     if _condition(condition).decided is not None:
         return _evaluated(body, carried) if condition.decided else carried
@@ -156,13 +157,13 @@ def when(condition: Condition, body: Body, *carried: Value) -> tuple[Value, ...]
 
 
 def switch(index: Value, bodies: Sequence[Body], *carried: Value, falls: bool = False) -> tuple[Value, ...]:
-    """Run body number `index` on the carried values. With `falls`, also run the bodies after it.
+    """Run body number `index` on the carried values, with `falls` also the bodies after it. Return the final values.
 
-    An index that is known only at run time must be below the number of bodies.
+    The index must be below the number of bodies: a constant raises ValueError, emitted code does not check.
     """
     carried = tuple(map(_value, carried))
     if index.lanes != 1:
-        raise ValueError(f"the index of a switch must have one lane, not {index.lanes}")
+        raise ValueError(f"the index of a switch must have one lane, not {index.lanes}: unite the lanes first")
     if index.constant is not None:
         _below(index.number, len(bodies), "functions")
         for body in bodies[index.number :] if falls else bodies[index.number : index.number + 1]:
@@ -176,14 +177,14 @@ def switch(index: Value, bodies: Sequence[Body], *carried: Value, falls: bool = 
 
 def _below(number: int, count: int, what: str) -> int:
     if number >= count:
-        raise ValueError(f"there is no number {number} among {count} {what}: the last is number {count - 1}")
+        raise ValueError(f"there is no number {number} among {count} {what}: choose 0 to {count - 1}")
     return number
 
 
 def table(values: Sequence[int], index: Value, size: int = 8) -> Value:
     """Return entry number `index` of a read-only table of unsigned integers of `size` bytes (1, 4 or 8).
 
-    An index that is known only at run time must be below the number of entries.
+    The index must be below the number of entries: a constant raises ValueError, emitted code does not check.
     """
     if size not in (1, 4, 8):
         raise ValueError(f"entries of a table have 1, 4 or 8 bytes, not {size}")
@@ -195,7 +196,7 @@ def table(values: Sequence[int], index: Value, size: int = 8) -> Value:
                 f"an entry of a table of {size} bytes each must be from 0 to 2**{8 * size} - 1, not {entry}"
             )
     if index.lanes != 1:
-        raise ValueError(f"the index of a table must have one lane, not {index.lanes}")
+        raise ValueError(f"the index of a table must have one lane, not {index.lanes}: unite the lanes first")
     if index.constant is not None:
         return constant(values[_below(index.number, len(values), "entries")])
     return Value("table", (index,), attr=(tuple(values), size))

@@ -14,7 +14,7 @@ Fill = Callable[..., Value]
 
 @dataclass(frozen=True)
 class Composition:
-    """A composition of descriptions: the result of each stage is the last parameter of the next."""
+    """A composition of descriptions, the stages: the results of each replace the last parameter for the next one."""
 
     stages: tuple[Description, ...]
 
@@ -27,7 +27,7 @@ class Composition:
 
 
 def along(fill: Fill, directions: Sequence[Direction]) -> Description:
-    """Return a description that runs a fill in these directions and unites its results."""
+    """Return a description that runs a fill along rays in these directions and returns the union of its results."""
 
     def describe(layout: Layout, *boards: Value) -> tuple[Value, ...]:
         rays = layout.rays(directions)
@@ -37,7 +37,7 @@ def along(fill: Fill, directions: Sequence[Direction]) -> Description:
 
 
 def at_run_time(fill: Fill) -> Description:
-    """Return a description that runs a fill in the direction of the last parameter, dir8."""
+    """Return a description that runs a fill in the direction of its last parameter, dir8."""
 
     def describe(_: Layout, *values: Value) -> tuple[Value, ...]:
         return (fill(RuntimeRay.of(values[-1]), *values[:-1]),)

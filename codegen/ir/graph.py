@@ -17,7 +17,7 @@ _MOVES = frozenset({"step", "run", "path", "shl", "shr"})
 
 @dataclass(frozen=True)
 class Graph:
-    """A traced description. Its nodes are the values that the parameters and results reach."""
+    """A traced description. Its nodes are the parameters, the results, and all values that the results depend on."""
 
     parameters: tuple[Value, ...]
     results: tuple[Value, ...]
@@ -29,7 +29,7 @@ class Graph:
 
     @cached_property
     def shifts_scalars(self) -> bool:
-        """Whether a one-lane value is shifted, or moved along a ray."""
+        """Whether some one-lane value is a shift, a step, a run or a path."""
         return any(value.lanes == 1 and value.op in _MOVES for value in self.order)
 
     @cached_property
@@ -39,7 +39,7 @@ class Graph:
 
     @property
     def users(self) -> dict[Value, list[Value]]:
-        """The users of each value. A region's operands are used by its results."""
+        """The users of each value. A region's operands, next values, writes and test are used by its results."""
         users: dict[Value, list[Value]] = {value: [] for value in self.order}
         for value in users:
             for below in dependencies(value):
@@ -52,7 +52,7 @@ class Graph:
         return self.depth_after(1)
 
     def depth_after(self, before: int) -> int:
-        """Return the critical path if the last parameter is available only after `before` cycles."""
+        """Return the critical path in cycles if the last parameter is available only after `before` cycles."""
         depths: dict[Value, int] = dict.fromkeys(self.parameters[-1:], before)
         for value in self.order:
             if value not in depths:
@@ -61,7 +61,7 @@ class Graph:
 
     @cached_property
     def shape(self) -> tuple[Any, ...]:
-        """A key that is equal for graphs that produce the same code."""
+        """A key of the graph. Graphs with equal keys produce the same code."""
         number = {value: i for i, value in enumerate(self.order)}
         key: list[Any] = []
         for value in number:
@@ -71,19 +71,19 @@ class Graph:
 
 
 def dependencies(value: Value) -> tuple[Value, ...]:
-    """Return the arguments of a value. For a region's result, return all operands and values of the region."""
+    """Return the arguments of a value, or for a region's result the `dependencies_of` the region."""
     return value.args if value.region is None else dependencies_of(value.region)
 
 
 def dependencies_of(region: Region) -> tuple[Value, ...]:
-    """Return the operands and the values of a region's bodies."""
+    """Return a region's operands, its bodies' next values and writes, and its tested value, in execution order."""
     made = tuple(v for body in zip(region.bodies, region.effects, strict=True) for part in body for v in part)
     inside = (*region.tested, *made) if region.kind == "when" else (*made, *region.tested)
     return (*region.outside, *inside)
 
 
 def depth_of(value: Value, below: Iterable[Value], depths: Mapping[Value, int]) -> int:
-    """Return the depth of a value in cycles, including transfers between register files."""
+    """Return the depth of a value in cycles, with transfers between files: it needs the values `below`, of `depths`."""
     deepest = 0
     for each in below:
         crosses = each.file != value.file and each.constant is None
@@ -92,7 +92,7 @@ def depth_of(value: Value, below: Iterable[Value], depths: Mapping[Value, int]) 
 
 
 def postorder(results: Iterable[Value], known: Container[Value] = ()) -> list[Value]:
-    """Return the values below `results` in topological order, otherwise in order of creation.
+    """Return the results and all values that they depend on, depth first: arguments from left to right, then the value.
 
     Values in `known`, and values that only they depend on, are left out.
     """
@@ -118,7 +118,7 @@ def postorder(results: Iterable[Value], known: Container[Value] = ()) -> list[Va
 
 
 def compose(graphs: Sequence[Graph]) -> Graph:
-    """Compose graphs: the result of each becomes the last parameter of the next."""
+    """Return the composition of graphs: the result of each is the last parameter of the next; they share the others."""
     return reduce(_appended, graphs)
 
 
@@ -141,9 +141,9 @@ def rewrite(
 ) -> Graph:
     """Return the graph with `rule` applied to every value, arguments first, and `region_rule` to every region.
 
-    `rule` gets a value with its new arguments, and the old value. `region_rule` gets a region with its new values.
-    `operations` restricts `rule` to values of these operations. Return the same graph if nothing changes. A replacement
-    inherits the source line of the old value.
+    `rule(new, old)` gets a value with its new arguments, and the value before; it returns the replacement, which
+    inherits a missing source line. `region_rule` gets a region with its new values. `operations` restricts `rule` to
+    values of these operations. Return the same graph if nothing changes.
     """
     if operations is not None and region_rule is None and not any(op in operations for op in graph.operations):
         return graph

@@ -9,7 +9,7 @@ from setwise.codegen.ir.values import Value
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A parameter kind in the annotation of a value."""
+    """A parameter kind in an annotation, with the exclusive upper bound of its numbers, 0 for none."""
 
     kind: ParameterKind
     below: int = 0
@@ -23,7 +23,7 @@ class Bound:
 
 
 Board = Annotated[Value, Kind("board")]
-"""A set of squares: those of sliders, or of any pieces."""
+"""A set of squares: sliders, other pieces, or any."""
 Occupied = Annotated[Value, Kind("occupied")]
 """The occupied squares."""
 Empty = Annotated[Value, Kind("empty")]

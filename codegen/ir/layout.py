@@ -17,10 +17,9 @@ class Layout:
     """The assignment of boards or directions to lanes; a description takes its rays from it.
 
     If `batched`, a value holds `lanes` boards and a ray has one direction. Otherwise a ray holds up to `lanes`
-    directions of one board: `both_sides` permits left and right directions in one register, which needs rotates. With
-    one lane a ray has one direction and the code is scalar. With two lanes, both lanes shift by the same count: the
-    second lane holds the vertically flipped board, in which north is south. Directions in `scalar_directions` use a
-    general register each.
+    directions of one board. With one lane the code is scalar. With two, both lanes shift by the same count: the second
+    holds the vertically flipped board, in which north is south. `both_sides` permits left directions, which shift left,
+    and right ones in one register; that needs rotates. Directions in `scalar_directions` use a general register each.
     """
 
     lanes: int = 1
@@ -35,20 +34,22 @@ class Layout:
 
     @property
     def all_in_lanes(self) -> bool:
-        """Whether all directions use lanes, and none a general register."""
+        """Whether registers hold more than two directions, and no direction uses a general register."""
         return self.directions_per_register > 2 and not self.scalar_directions
 
     @property
     def mirrored(self) -> bool:
-        """Whether the second lane of a ray holds the flipped board.
+        """Whether the second lane of a ray holds the board upside down, for the mirrored direction.
 
-        A direction without a mirrored partner uses one lane. The fill must be invariant under the flip: its constants
-        must not distinguish ranks.
+        A direction without a mirrored partner, as noEa is of soEa, uses one lane. The fill must be invariant under the
+        flip: its constants must not distinguish ranks.
         """
         return self.directions_per_register == 2
 
     def rays(self, directions: Sequence[Direction]) -> tuple[CompassRay, ...]:
-        """Return rays that cover all directions. A ray that does not fill its register repeats some directions.
+        """Return rays that cover these directions. Of more than two lanes, those left over repeat directions.
+
+        With two lanes the second direction is as seen on the flipped board.
 
         >>> from setwise.codegen.board import EASTWARD
         >>> [ray.directions for ray in Layout(lanes=2).rays(EASTWARD)]
@@ -75,7 +76,7 @@ class Layout:
         )
 
     def axes(self, directions: Sequence[Direction]) -> tuple[tuple[CompassRay, CompassRay], ...]:
-        """Return pairs of a left ray and its opposite, for the axes of these left directions."""
+        """Return pairs of a left ray and its opposite. The left rays cover these directions, which must shift left."""
         alone, beside = (directions, ()) if self.directions_per_register <= 2 else self._divided(directions)
         lefts = _one_ray_each(alone)
         if beside:
@@ -101,10 +102,10 @@ class Layout:
         return self.directions_per_register == 8 and self.all_in_lanes
 
     def sliders(self, ray: CompassRay, rooks: Value, bishops: Value, *second: Value) -> Value:
-        """Return the sliders of a ray, lane by lane: rooks or bishops.
+        """Return the sliders of a ray: the rooks in lanes of rook directions, the bishops in the others.
 
-        With a second set, the ray alternates an axis of rooks and one of bishops, and the upper half holds the second
-        set.
+        With a second set of rooks and bishops, the ray must have eight lanes that alternate between rook and bishop
+        directions, and its upper half holds the second set.
         """
         if second:
             return repeated(beside(rooks, bishops), beside(*second))
@@ -120,18 +121,18 @@ class Layout:
         return make("select", chosen, self.board(ray, rooks), self.board(ray, bishops))
 
     def board(self, ray: CompassRay, board: Value) -> Value:
-        """Return a value with the board in every lane of a ray."""
+        """Return a value with the board in every lane of a ray, flipped if the lane holds the flipped board."""
         return _mirrored(board, board) if self._mirrored(ray) else ray.spread(board)
 
     def joined(self, ray: CompassRay, board: Value, other: Value, ways: Container[Direction]) -> Value:
-        """Return a value with a board in every lane of a ray, united with `other` in lanes of these directions."""
+        """Return `board` in every lane of a ray, united with `other` if the lane's direction is in `ways`."""
         goes = [direction in ways for direction in self.directions(ray)]
         if self._mirrored(ray):
             return _mirrored(*(board | other if way else board for way in goes))
         return self.board(ray, board) | self.board(ray, other) & constant(tuple(ALL if way else 0 for way in goes))
 
     def directions(self, ray: CompassRay) -> tuple[Direction, ...]:
-        """Return the direction of each lane, in terms of the unflipped board.
+        """Return the direction of each lane, as seen on the board that is not flipped.
 
         >>> from setwise.codegen.board import NOEA
         >>> Layout(lanes=2).directions(CompassRay((NOEA, NOEA)))
@@ -147,7 +148,7 @@ class Layout:
         return self.mirrored and len(ray.directions) == 2
 
     def by_direction(self, ray: CompassRay, board: Value) -> Iterator[tuple[Direction, Value]]:
-        """Yield each direction of a ray with its lane as a one-lane board."""
+        """Yield each direction of a ray with its lane of `board` as a one-lane board, which is not flipped."""
         each = self.halves(board) if self._mirrored(ray) else lanes(board)
         yield from zip(self.directions(ray), each, strict=True)
 
@@ -157,7 +158,7 @@ class Layout:
         return low, make("flip", high) if self.mirrored else high
 
     def union(self, boards: Iterable[Value]) -> Value:
-        """Unite all boards and all lanes into one board; lane by lane if lanes are boards."""
+        """Return the union of all boards and all their lanes as one board, or lane by lane if lanes hold boards."""
         united = map(union, by_width(_lower_lanes_united(boards)))
         return reduce(or_, united if self.batched else map(self._united, united), constant(0))
 
@@ -167,23 +168,22 @@ class Layout:
         return union(self.halves(board)) if self.mirrored else reshaped("unite", board)
 
     def counted(self, boards: Iterable[Value]) -> Value:
-        """Return the total number of squares of all boards and lanes; lane by lane if lanes are boards."""
+        """Return the number of squares of all boards and all their lanes, or lane by lane if lanes hold boards."""
         counts = (board.popcount() for board in boards)
         return reduce(add, (count if self.batched or count.lanes == 1 else total(count) for count in counts))
 
 
 def _one_ray_each(directions: Sequence[Direction]) -> tuple[CompassRay, ...]:
-    """Return one ray per direction."""
     return tuple(CompassRay((direction,)) for direction in directions)
 
 
 def _mirrored(here: Value, there: Value) -> Value:
-    """Return two lanes: one board, and the other board flipped vertically."""
+    """Return two lanes: `here`, and `there` flipped vertically."""
     return beside(here, make("flip", there))
 
 
 def by_width(boards: Iterable[Value]) -> Iterable[list[Value]]:
-    """Group boards by their number of lanes."""
+    """Return the boards in groups of equal numbers of lanes."""
     groups: dict[int, list[Value]] = {}
     for board in boards:
         groups.setdefault(board.lanes, []).append(board)
@@ -191,7 +191,7 @@ def by_width(boards: Iterable[Value]) -> Iterable[list[Value]]:
 
 
 def _lower_lanes_united(boards: Iterable[Value]) -> Iterator[Value]:
-    """Yield the boards, with boards that are lower lanes of vectors united in the vector registers."""
+    """Yield the boards, but as one those that are lowest lanes of vectors: the vectors are united instead."""
     lower: list[Value] = []
     for board in boards:
         if board.op == "low-half" and board.lanes == 1:
@@ -219,18 +219,18 @@ def lanes(value: Value) -> tuple[Value, ...]:
 
 
 def reduced_halves(value: Value) -> tuple[Value, Value]:
-    """Reduce the lower and the upper four of eight lanes to two lanes each."""
+    """Return a value for the lower four of eight lanes and one for the upper: the unions of even and of odd lanes."""
     low, high = halves(value | reshaped("exchange", value, 8))
     return reshaped("low-half", low, 2), reshaped("low-half", high, 2)
 
 
 def united_pair(one: Value, other: Value) -> Value:
-    """Return two lanes: the union of one value's lanes, and the union of the other's."""
+    """Return two lanes: the union of all lanes of `one`, and the union of all lanes of `other`."""
     return folded(make("join", one, other) | make("join-odd", one, other), 2)
 
 
 def folded(value: Value, lanes: int) -> Value:
-    """Reduce a value to this number of lanes by uniting its upper half with its lower half."""
+    """Return the value with its upper half united with its lower half, again until it has this number of lanes."""
     while value.lanes > lanes:
         low, high = halves(value)
         value = low | high

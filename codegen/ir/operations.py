@@ -20,9 +20,10 @@ _LOW = (1 << 32) - 1
 class Operation:
     """The properties of one operation.
 
-    compute    the result modulo 2**64, given one lane of each argument, and the count if there is one
+    compute    a function from one lane of each argument, and the count if any, to the result before its reduction
+               modulo 2**64; None if it is not known
     bitwise    each bit of the result depends only on the argument bits in the same position
-    left       the direction of a shift: 1 left, -1 right, 0 for other operations
+    left       the direction of a shift or rotate by a constant count: 1 left, -1 right; 0 for other operations
     commutes   the two arguments may be exchanged
     neutral    the second argument (either one, if it commutes) that leaves the other unchanged
     absorbing  the argument that is itself the result
@@ -50,12 +51,12 @@ class Operation:
         return self.bitwise and self.commutes and (self.of(0, 0), self.of(ALL, ALL)) == (0, ALL)
 
     def of(self, *lane: int) -> int:
-        """Return the result for one lane of the arguments."""
+        """Return `compute` of these numbers modulo 2**64."""
         assert self.compute is not None
         return self.compute(*lane) & ALL
 
     def zeros(self, known: tuple[int, ...], count: int, *, loose: bool) -> int:
-        """Return the known zero bits of the result, given those of the arguments.
+        """Return the known zero bits of one lane, given those of the arguments and the shift count.
 
         `loose` treats a shift as a rotate.
         """
@@ -71,9 +72,9 @@ class Operation:
         return ALL & ~ones
 
     def demanded(self, wanted: int, at: int, known: tuple[int, ...], count: int) -> int:
-        """Return the bits of argument number `at` on which the demanded bits `wanted` may depend.
+        """Return the bits of argument number `at` on which the bits `wanted` of the result may depend.
 
-        `known` holds the known zero bits of all arguments.
+        `known` holds the known zero bits of all arguments, `count` is the shift count.
         """
         if self.left:
             return turned(wanted & self.of(ALL, count), -self.left * count)
@@ -86,7 +87,7 @@ class Operation:
 
 
 def _corners(zeros: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-    """Yield the arguments with their unknown bits all zero or all one, in every combination."""
+    """Yield every combination of arguments whose unknown bits are all zero or all one, given their known zero bits."""
     return product(*((0, ~zero & ALL) for zero in zeros))
 
 
@@ -96,7 +97,7 @@ def turned(bits: int, count: int) -> int:
 
 
 def _bytes(sign: int) -> Callable[[int, int], int]:
-    """Return a function that adds or subtracts two numbers byte by byte, each byte modulo 256."""
+    """Return a function that adds (sign 1) or subtracts (-1) two numbers byte by byte, each byte modulo 256."""
 
     def compute(a: int, b: int) -> int:
         return sum(((a >> at & 0xFF) + sign * (b >> at & 0xFF) & 0xFF) << at for at in range(0, 64, 8))
@@ -105,7 +106,7 @@ def _bytes(sign: int) -> Callable[[int, int], int]:
 
 
 def _affine(squares: int, matrix: int, n: int) -> int:
-    """Return the product of a bit matrix and each byte, xor n. The lowest byte of the matrix makes the highest bit."""
+    """Return the bytes times a bit matrix, each xor n. The matrix's lowest byte is the row of the top result bit."""
     rows = matrix.to_bytes(8, "big")
     products = (sum((row & byte).bit_count() % 2 << at for at, row in enumerate(rows)) for byte in squares.to_bytes(8))
     return int.from_bytes(byte ^ n for byte in products)

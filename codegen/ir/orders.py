@@ -13,7 +13,7 @@ def overwritable(value: Value) -> tuple[Value, ...]:
 
 
 def reordered(value: Value) -> tuple[Value, ...]:
-    """Return the value with its arguments in each equivalent order. A constant stays last."""
+    """Return the value with its arguments in each equivalent order. A last constant or memory operand stays last."""
     args = value.args
     if value.op in COMMUTATIVE and in_register(args[1]) and args[0] is not args[1]:
         return (value, value.on(args[::-1]))
@@ -26,7 +26,7 @@ def reordered(value: Value) -> tuple[Value, ...]:
 
 
 def permuted(truth: int, order: tuple[int, ...]) -> int:
-    """Return the truth table of three inputs (bit 4a + 2b + c) after a permutation of the inputs."""
+    """Return a truth table (bit 4a + 2b + c for inputs a, b, c) for new inputs: number i is old input `order[i]`."""
     new = 0
     for row in range(8):
         bits = [row >> 2 & 1, row >> 1 & 1, row & 1]

@@ -10,16 +10,16 @@ from setwise.codegen.ir.values import CompassRay, Ray, Value, make
 
 @dataclass(frozen=True)
 class RuntimeRay(Ray):
-    """A ray whose direction (dir8, below 8) is known only at run time: rotates and masks from tables.
+    """A ray whose direction (dir8, below 8) is known only at run time: rotates by counts and masks from tables.
 
-    The tables are the seeds' `shift` and `avoidWrap` (Dumb7Fill, Generalized Rays).
+    The tables are the literature's `shift` and `avoidWrap` (Dumb7Fill, Generalized Rays).
     """
 
     dir8: Value
 
     @staticmethod
     def of(dir8: Value) -> Ray:
-        """Return the ray of a direction number in the seeds' order noEa east soEa sout soWe west noWe nort."""
+        """Return the ray of a number in the order of DIR8. Raise ValueError for a constant that is not below 8."""
         if dir8.constant is None:
             return RuntimeRay(dir8)
         if dir8.number >= len(DIR8):
@@ -27,7 +27,7 @@ class RuntimeRay(Ray):
         return CompassRay((DIR8[dir8.number],))
 
     def shift(self, value: Value, n: int) -> Value:
-        """Rotate by n steps. Wrapped bits must be masked by the caller."""
+        """Return the value rotated by n steps. The caller must mask wrapped bits."""
         power, count = self.count, None
         for bit in range(n.bit_length()):
             power = power if bit == 0 else make("add", power, power, in_place=True)
@@ -36,7 +36,7 @@ class RuntimeRay(Ray):
         return value if count is None else value.rotate(count)
 
     def mask(self, n: int, lanes: int, *, ranks: bool) -> Value:
-        """Return the squares that n steps can reach."""
+        """Return the squares that n steps can reach. The other arguments are ignored."""
         return self.wrap if n == 1 else table([d.reach(n) for d in DIR8], self.dir8)
 
     @cached_property

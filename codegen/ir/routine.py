@@ -26,10 +26,7 @@ Description = Callable[..., tuple[Value, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter.
-
-    `below` is the exclusive bound of a number that selects an entry; 0 allows any 64-bit number.
-    """
+    """A parameter. `below` is the exclusive upper bound of a number; 0 allows any 64-bit number."""
 
     name: str
     kind: ParameterKind
@@ -42,16 +39,16 @@ class Parameter:
 
     @property
     def pointer(self) -> bool:
-        """Whether the parameter is an address of boards."""
+        """Whether the parameter is the address of an array of boards, or of several results."""
         return self.kind in ("boards", "results")
 
 
 @dataclass(frozen=True)
 class Written:
-    """A specification or requirement from a user: a function over words, a routine, or the name of a specification.
+    """A specification or requirement from a user: a function over words, a routine, or the name of a routine.
 
-    A routine denotes its description. `name` is the routine that the contract belongs to. `number` is the number of
-    the requirement, 0 for the specification.
+    A routine denotes its description, a name denotes the specification of the routine. `name` is the routine that the
+    contract belongs to. `number` is 0 for the specification, and 1 or more for a requirement.
     """
 
     name: str
@@ -78,9 +75,9 @@ class Written:
 class Contract:
     """The parameters, requirements and results of a routine.
 
-    `specification` names a specification of analysis.spec, and `direction` is its direction. Inputs that no requirement
-    excludes have a defined result. In particular, a slider may stand on a square that is also empty: it attacks as
-    usual, and other rays pass through its square.
+    `specification` names one of analysis.spec, for `direction`, or is a user's, or "" for none. Inputs have a defined
+    result unless a requirement excludes them. A slider may stand on a square that is also empty: it attacks as usual,
+    and other rays pass through its square.
     """
 
     parameters: tuple[Parameter, ...]
@@ -141,5 +138,5 @@ class Routine:
 
     @property
     def name(self) -> str:
-        """The name family.form.direction. Whole-side routines have no direction, a user's own routines no form."""
+        """The name family.form.direction, without the parts that are empty."""
         return ".".join(filter(None, (self.family, self.form, self.direction)))

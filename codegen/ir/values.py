@@ -7,7 +7,7 @@ oracle.
 >>> (constant(0x81) << 1 | 1).number, (1 << constant(3)).number
 (259, 8)
 
-A value may have several 64-bit lanes. Each operation works lane by lane; shift counts and constants may differ from
+A value may have several 64-bit lanes. Most operations work lane by lane; shift counts and constants may differ from
 lane to lane.
 
 A ray has one direction, or one direction per lane. `step`, `run` and `path` are operations of the graph. The pass
@@ -67,7 +67,7 @@ class Value:
 
     @property
     def operation(self) -> Operation:
-        """The known properties of the operation."""
+        """The properties of the operation, as far as they are known."""
         return operation_named(self.op)
 
     @property
@@ -102,15 +102,15 @@ class Value:
     __hash__ = object.__hash__
 
     def on(self, args: tuple[Value, ...]) -> Value:
-        """Return the same operation on other arguments."""
+        """Return the value of the same operation on other arguments."""
         return Value(self.op, args, self.attr, self.lanes, self.in_place, self.region, self.line)
 
     def copy(self) -> Value:
-        """Return a new variable with this value. If a copy is needed, this variable is the copied one."""
+        """Return a new variable with this value. If a register must be copied, the new variable gets the copy."""
         return self if self.op == "const" else Value("copy", (self,), lanes=self.lanes)
 
     def step(self, *directions: Direction) -> Value:
-        """Return the squares that the sum of these steps leads to, as one leap: one shift and one mask.
+        """Return the squares, moved by the sum of these steps as one leap: one shift and one mask.
 
         Squares that would leave the board are dropped. Squares in between are ignored.
 
@@ -212,8 +212,8 @@ class Condition:
 class Region:
     """Structured control with explicit carried values.
 
-    `inits` are the initial values. Each body has its own `phis` for them and computes the next values. The results are
-    the carried values at the end. `effects` are the memory writes of each body.
+    `inits` are the initial values. Each body has its own `phis` for the carried values. `bodies` are the next values
+    that each computes, `effects` the memory writes of each. The results are the carried values at the end.
 
     loop: the one body runs, and again as long as `condition` (over its next values) holds.
     when: the one body runs if `condition` (over values from outside) holds.
@@ -235,7 +235,7 @@ class Region:
 
     @property
     def outside(self) -> tuple[Value, ...]:
-        """The values that are defined before the region: the initial values, and the index of a switch."""
+        """The initial values, and the index of a switch; not the value that a `when` tests."""
         return self.inits if self.index is None else (*self.inits, self.index)
 
     @property
@@ -244,7 +244,7 @@ class Region:
         return () if self.condition is None else (self.condition.value,)
 
     def on(self, now: Callable[[tuple[Value, ...]], tuple[Value, ...]]) -> Region:
-        """Return the region with its values replaced by those that `now` returns."""
+        """Return the region with `now(values)` in place of each tuple of its values, phis excepted."""
         return replace(
             self,
             inits=now(self.inits),
@@ -272,7 +272,7 @@ def same(values: Sequence[object], others: Sequence[object]) -> bool:
 
 
 def place_of(value: Value, values: Sequence[Value]) -> int:
-    """Return the index of the value, compared by identity. Raise ValueError if it is missing."""
+    """Return the index of the value in a sequence, compared by identity. Raise ValueError if it is missing."""
     return [each is value for each in values].index(True)
 
 
@@ -282,24 +282,24 @@ def in_register(value: Value) -> bool:
 
 
 def original(value: Value) -> Value:
-    """Return the value behind copies and other operations that need no instruction."""
+    """Return the value before all copies and other operations of one argument that need no instruction."""
     while value.operation.free and len(value.args) == 1:
         (value,) = value.args
     return value
 
 
 def load(pointer: Value, index: Value, lanes: int = 1) -> Value:
-    """Load as many boards as `lanes` from an array, beginning at element `index`."""
+    """Return `lanes` boards, loaded from the array at `pointer`, beginning at element `index`."""
     return Value("load", (pointer, index), 0, lanes)
 
 
 def store(pointer: Value, index: Value, boards: Value) -> Value:
-    """Store boards to an array from element `index` on. A body returns the store after its next values."""
+    """Return the store of boards to an array from element `index` on. A body returns it after its next values."""
     return Value("put-entry", (pointer, index, boards), 0, boards.lanes)
 
 
 def shift_signed(value: Value, counts: Lanes) -> Value:
-    """Shift each lane left by its count, or right if it is negative; rotate if the signs differ."""
+    """Return each lane shifted left by its count, or right if that is negative; rotated if counts differ in sign."""
     if all(count >= 0 for count in counts):
         return make("shl", value, attr=counts)
     if all(count <= 0 for count in counts):
@@ -308,7 +308,7 @@ def shift_signed(value: Value, counts: Lanes) -> Value:
 
 
 def make(op: str, *operands: Value | int, attr: Any = None, in_place: bool = False) -> Value:
-    """Return the value of an operation, folded if all arguments are constant or one changes nothing."""
+    """Return the value of an operation, folded if it is a constant or equal to one of the arguments."""
     lanes = max([operand.lanes for operand in operands if isinstance(operand, Value)])
     args = tuple([_in_lanes(operand, lanes) for operand in operands])
     folded = _fold(op, args, attr, lanes)
@@ -316,13 +316,13 @@ def make(op: str, *operands: Value | int, attr: Any = None, in_place: bool = Fal
 
 
 def reshaped(op: str, value: Value, lanes: int = 1) -> Value:
-    """Return a value with its lanes rearranged. A constant is folded."""
+    """Return a value, rearranged to `lanes` lanes by an operation of RESHAPES. A constant is folded."""
     number = value.constant
     return Value(op, (value,), lanes=lanes) if number is None else constant(RESHAPES[op](number, lanes))
 
 
 def beside(first: Value, second: Value) -> Value:
-    """Return a value of two lanes."""
+    """Return two lanes: `first` and `second`, which have one lane each."""
     if first is second:
         return reshaped("broadcast", first, 2)
     if first.constant is not None and second.constant is not None:
@@ -352,11 +352,11 @@ RESHAPES: Mapping[str, Callable[[Lanes, int], Lanes]] = MappingProxyType(
         "unite": lambda numbers, _: (reduce(or_, numbers),),
     }
 )
-"""The lanes of a rearranged constant, by operation."""
+"""Operations that rearrange lanes: functions from a constant's lanes and the new number of lanes to the new lanes."""
 
 
 def _in_lanes(operand: Value | int, lanes: int) -> Value:
-    """Return an operand with this number of lanes. A number or a one-lane constant is repeated."""
+    """Return an operand with this number of lanes, a number or one-lane constant repeated; else raise ValueError."""
     if not isinstance(operand, Value):
         return constant(operand, lanes)
     if operand.lanes == lanes:
@@ -416,13 +416,14 @@ class Ray:
         return self._node("step", squares, _within_board(n))
 
     def run(self, propagator: Value, n: int) -> Value:
-        """Return the squares whose last n squares along the ray are all propagators that the ray can enter."""
+        """Return the squares that end n propagators in a row along the ray, each of which the ray can enter."""
         return self._node("run", propagator, _within_board(n))
 
     def path(self, propagator: Value, *, attacks: bool = False) -> Value:
         """Return the propagators that the ray can enter.
 
-        `attacks` states that only their successors matter: squares from which the ray leaves the board may be cleared.
+        `attacks` states that only the squares after them matter: those from which the ray leaves the board may be
+        cleared.
         """
         return self._node("path", propagator, int(attacks))
 
@@ -461,26 +462,25 @@ class CompassRay(Ray):
         return CompassRay(tuple(direction.opposite for direction in self.directions))
 
     def shift(self, value: Value, n: int) -> Value:
-        """Shift by n steps, without a mask against wraps."""
+        """Return the value shifted by n steps, without a mask against wraps."""
         return shift_signed(value, tuple(n * d.shift for d in self.by_lane(value.lanes)))
 
     def mask(self, n: int, lanes: int, *, ranks: bool) -> Value:
-        """Return the squares that n steps can reach: without the files that only a wrap reaches.
+        """Return the files that n steps can reach, in each lane; with `ranks` only the squares that they can reach.
 
-        `ranks` also excludes wrapped ranks. A ray with left and right directions always excludes them, since it uses
-        rotates.
+        A ray with directions that shift left and right always gets the squares, since it uses rotates.
         """
         ranks = ranks or len({d.shift > 0 for d in self.directions}) > 1
         return constant(tuple(d.reach(n) if ranks else d.reach_files(n) for d in self.by_lane(lanes)))
 
     def by_lane(self, lanes: int) -> tuple[Direction, ...]:
-        """Return the direction of each lane. Raise ValueError for a wrong number of lanes."""
+        """Return the direction of each lane of a value. Raise ValueError unless the ray has one or as many."""
         if len(self.directions) not in (1, lanes):
             raise ValueError(f"a ray of {len(self.directions)} directions takes a value of as many lanes, not {lanes}")
         return self.directions if len(self.directions) == lanes else self.directions * lanes
 
     def spread(self, board: Value) -> Value:
-        """Broadcast a one-lane board if the ray has several directions."""
+        """Return the board, broadcast if it has one lane and the ray has several directions."""
         lanes = len(self.directions)
         return reshaped("broadcast", board, lanes) if lanes > board.lanes == 1 else board
 

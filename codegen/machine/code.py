@@ -22,7 +22,7 @@ _VECTOR_LETTER = {128: "x", 256: "y", 512: "z"}
 
 @dataclass(frozen=True, slots=True, order=True)
 class Register:
-    """A register of one of the three files, at one operand size.
+    """A register of one of the three files, at one operand size in bits.
 
     >>> Register("general", 0, 64).name, Register("general", 9, 32).name, Register("vector", 17, 512).name
     ('rax', 'r9d', 'zmm17')
@@ -65,7 +65,7 @@ def vector(number: int, bits: int) -> Register:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """A memory operand: base + index * scale + displacement, or a rip-relative symbol.
+    """A memory operand: base + index * scale + displacement, or rip-relative: symbol + displacement.
 
     `bits` is the access size. With `broadcast` it is the size of the one element that fills all lanes (EVEX only).
     """
@@ -81,7 +81,7 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A position in the code: a definition in `Code.items`, a branch target as an operand."""
+    """A position in the code: defined where it is in `Code.items`, the target of a branch where it is an operand."""
 
     name: str
 
@@ -90,7 +90,7 @@ Operand = Register | Memory | int | Label
 
 
 class Line(NamedTuple):
-    """A source line of a description, and the columns of an expression on it, 0 and 0 if unknown."""
+    """A source line of a description, and the first and end column of an expression on it, 0 and 0 if unknown."""
 
     file: str
     number: int
@@ -99,14 +99,14 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """One machine instruction in Intel operand order; `mask` and `zeroing` are EVEX write masks."""
+    """One machine instruction in Intel operand order. `mask` is its EVEX write mask; with `zeroing` it clears lanes."""
 
     mnemonic: str
     operands: tuple[Operand, ...] = ()
     mask: Register | None = None
     zeroing: bool = False
     line: Line | None = field(default=None, compare=False, repr=False)
-    """The source line whose value the instruction computes, if lines were recorded."""
+    """The source line of the value that the instruction computes, if lines were recorded."""
 
 
 Item = Instruction | Label
@@ -150,7 +150,7 @@ class Fixup:
     """A 4-byte signed field for a distance between the code and its data.
 
     In text: field = address(datum `label`) + addend - address(field).
-    In data: field = address(code label `label`) + addend - address(field).
+    In data: field = address(code label `label`) + addend - address(field). `offset` is that of the field, in bytes.
 
     This is the rule of R_X86_64_PC32, so an object file can hold it unchanged.
     """
@@ -162,7 +162,10 @@ class Fixup:
 
 @dataclass(frozen=True, slots=True)
 class Assembled:
-    """The bytes of a routine: text and data, with the fixups between them."""
+    """The bytes of a routine: text and data, with the fixups between them, whose fields hold zeros.
+
+    `labels` maps each code label to its offset in `text`, `symbols` the label of each datum to its offset in `data`.
+    """
 
     text: bytes
     data: bytes = b""

@@ -13,7 +13,7 @@ def _registers(names: str) -> tuple[Register, ...]:
 
 @dataclass(frozen=True)
 class Convention:
-    """A calling convention. Registers are allocated in the listed order."""
+    """A calling convention. Argument registers are in the order of parameters, others in that of allocation."""
 
     name: str
     arguments: tuple[Register, ...]
@@ -25,7 +25,7 @@ class Convention:
     saved_vectors: frozenset[int]
     """Numbers of the vector registers whose low 128 bits are callee-saved."""
     stack_arguments: int = 8
-    """Offset from rsp, at entry, of the first argument that is passed on the stack."""
+    """Offset in bytes from rsp, at entry, of the first argument that is passed on the stack."""
     result: Register = general("rax")
     red_zone: int = 0
     """The number of bytes below rsp that the callee may use."""
@@ -33,7 +33,7 @@ class Convention:
     """The number of bytes above the return address that the callee may use: the shadow space."""
 
     def vectors(self, available: int) -> tuple[tuple[Register, ...], tuple[Register, ...]]:
-        """Return the vector registers that may be clobbered, and those whose low half is callee-saved.
+        """Return the vector registers that may be clobbered, and those whose low 128 bits are callee-saved.
 
         Only the first `available` registers exist. Registers 16 and above come first: writing them leaves no dirty
         upper halves behind.
@@ -43,7 +43,7 @@ class Convention:
         return free, tuple(vector(n, WHOLE) for n in order if n in self.saved_vectors)
 
     def places(self, lanes: Sequence[int]) -> tuple[Register | int, ...]:
-        """Return the place of each parameter, given its number of lanes: a register, or an offset from rsp at entry."""
+        """Return the place of each parameter, given their numbers of lanes: a register, or bytes from rsp at entry."""
         general_left, vectors_left = iter(self.arguments), iter(self.vector_arguments)
         stack = count(self.stack_arguments, 8)
         return tuple(
@@ -60,7 +60,7 @@ MASKS = tuple(Register("mask", number, 64) for number in range(1, 8))
 """The mask registers, all caller-saved. k0 is missing: as a write mask it means no mask."""
 
 WHOLE = 512
-"""The width of a vector register before an operand size is chosen."""
+"""The bits of a vector register before an operand size is chosen."""
 
 SYSV = Convention(
     "sysv",
@@ -86,7 +86,7 @@ WIN64 = Convention(
 """The Microsoft x64 calling convention, with 32 bytes of shadow space above the return address."""
 
 WIKI = replace(WIN64, name="wiki", arguments=_registers("rdx rcx"), vector_arguments=(2, 3), stack_arguments=8)
-"""The registers of the literature's comparison: sliders rdx, empty rcx, result rax (Dumb7Fill); vectors as in
-Isenberg."""
+"""The registers of the literature: sliders rdx, empty rcx, result rax (Dumb7Fill); sliders xmm2, occupied xmm3,
+result xmm0 (Isenberg)."""
 
 CONVENTIONS = {convention.name: convention for convention in (SYSV, WIN64, WIKI)}

@@ -22,8 +22,7 @@ FEATURES: Mapping[str, frozenset[str]] = {
     "zen4": _ICE_LAKE,
     "zen5": _ICE_LAKE,
 }
-"""The features of each processor beyond the baseline, among those that kernels can require; names as in
-codegen.run.cpu."""
+"""The features of each processor beyond the baseline that kernels may require, by the names of codegen.run.cpu."""
 
 _ASKED = frozenset[str]().union(*FEATURES.values())
 _CAME_WITH = {
@@ -34,11 +33,11 @@ _CAME_WITH = {
     "avx512vpopcntdq": "avx512vbmi",
     "avx512vbmi2": "avx512vbmi",
 }
-"""Features that kernels never require, each with one that appeared in the same of these processors."""
+"""Features that only foreign code requires, each with its companion in FEATURES: a processor has both or neither."""
 
 
 def asked_for(features: Iterable[str]) -> frozenset[str]:
-    """Return the features that code requires, in the names of this module and without the baseline.
+    """Return required features without the baseline, as far as possible in the names of FEATURES.
 
     A feature of `_CAME_WITH` is replaced by its companion.
 
@@ -49,7 +48,7 @@ def asked_for(features: Iterable[str]) -> frozenset[str]:
 
 
 def lacking(processor: str, features: frozenset[str]) -> tuple[str, ...]:
-    """Return the required features that a processor is known to lack, sorted.
+    """Return the required features that a processor lacks, sorted, without those that no processor of FEATURES has.
 
     >>> lacking("zen3", frozenset({"avx2", "avx512f", "fma"}))
     ('avx512f',)

@@ -2,8 +2,8 @@
 
 A parameter's annotation is its kind: Board, Occupied, Empty, Square, Dir8, or Number, which `Annotated` may bound. A
 function of a `Ray` defines eight routines, one per direction, further ones for the sets of directions, and one with a
-direction known at run time. A function of a `Layout` takes its rays from it; without one, vector lanes hold boards.
-Several results are a NamedTuple.
+direction known at run time. A function of a `Layout` takes its rays from it. In all other routines, except those for
+sets of directions, vector lanes hold boards. Several results are a NamedTuple.
 """
 
 import inspect
@@ -43,7 +43,8 @@ class DescriptionError(ValueError):
 class Definition:
     """A user's function as the description of one routine, or of one per direction.
 
-    Raise DescriptionError for missing or invalid annotations, and for names that an export language cannot use.
+    Raise TypeError unless it is a function, and DescriptionError for missing or invalid annotations, for names that an
+    export language cannot use, and for unknown instruction sets.
     """
 
     def __init__(self, function: Callable[..., Any], isas: Sequence[str] = ALL_SETS) -> None:
@@ -71,25 +72,25 @@ class Definition:
             raise self._error("a function of a Ray returns one board: write -> Board, or take a Layout")
         taken = [inspect.Parameter(p.name, inspect.Parameter.POSITIONAL_ONLY, annotation=int) for p in self.parameters]
         returned = int if len(self.results) == 1 else tuple[int, ...]
-        self.__signature__ = inspect.Signature(taken, return_annotation=returned)  # of a call with integers
+        self.__signature__ = inspect.Signature(taken, return_annotation=returned)  # for calls with integers
         made_in(function.__module__).append(self)
 
     @property
     def _shaped(self) -> int:
-        """The number of leading parameters that are a Ray or a Layout instead of a parameter of the routine."""
+        """The number of first parameters, 0 or 1, that are a Ray or a Layout and no parameter of the routine."""
         return int(self._of_ray or self._of_layout)
 
     def specification(self, given: F) -> F:
         """Set the specification of the routine: a function, another routine, or the name of a routine.
 
         A function takes the routine's parameters as words, with Python's operators modulo 2**64. It returns a word, or
-        a tuple of one word per result. It is run on integers, arrays and bit-vectors. For a function of a `Ray` its
-        first argument is the name of the direction. A function that branches on its words can be checked by running,
-        but not proved.
+        a tuple of one word per result. It is run on integers, arrays and bit-vectors. If the routine is a function of a
+        `Ray`, the specification's first argument is the name of the direction. A function that branches on its words
+        can be checked by running, but not proved.
 
         Another routine of your own means: both compute the same for all inputs. A name from the catalogue
-        ("sliders.union") means the specification of that routine. For a function of a `Ray` the name is a form
-        ("kogge-stone.attacks"), and each direction uses its own specification.
+        ("sliders.union") means the specification of that routine. If the routine is a function of a `Ray`, the name is
+        a form ("kogge-stone.attacks"), and each direction uses its own specification. Return the argument.
         """
         if not (isinstance(given, Definition | str) or callable(given)):
             raise TypeError(
@@ -99,13 +100,13 @@ class Definition:
         return given
 
     def requires(self, given: F) -> F:
-        """Add a requirement on the inputs: a predicate, written like a specification, that proofs assume."""
+        """Add a requirement on the inputs, as text or as a predicate written like a specification, and return it."""
         self._requires.append(given if isinstance(given, str) else Written(self.name, given, len(self._requires) + 1))
         self._routines = ()
         return given
 
     def description(self, function: F) -> F:
-        """Add an equivalent description of the routine. The one with the shortest code is used."""
+        """Add an equivalent description of the routine, and return it. The one with the shortest code is used."""
         if not inspect.isfunction(function):
             raise TypeError(f"{function!r} is not a function: define a routine with def")
         if len(self._names(function)) != len(self.parameters) + self._shaped:
@@ -121,7 +122,7 @@ class Definition:
 
     @property
     def routines(self) -> tuple[Routine, ...]:
-        """All routines of this definition: one, or one per direction and set of directions."""
+        """The routines: one, or one for each direction, for each set of directions, and for a run-time direction."""
         if not self._routines:
             made = self._made(self._held_to)
             self._routines = tuple(routine for routine in made if routine.isas)
@@ -130,7 +131,7 @@ class Definition:
         return self._routines
 
     def _made(self, held_to: Any) -> Iterator[Routine]:
-        """Yield all routines with this specification."""
+        """Yield all routines, with `held_to` as their specification."""
         if self._of_ray:
             yield from self._directed(held_to)
             return
@@ -171,9 +172,9 @@ class Definition:
         return Routine(self.name, "", direction, contract, descriptions, source, summary + where, isas, batched=boards)
 
     def _written(self, held_to: Any, direction: str) -> Written | str:
-        """Return the specification of the routine of a direction.
+        """Return the specification `held_to` for the routine of a direction, "" for none.
 
-        If it is another routine, that routine is included without its own specification.
+        Another definition becomes its routine of the same direction, without a specification of its own.
         """
         name = ".".join(filter(None, (self.name, direction)))
         if isinstance(held_to, Definition):
@@ -188,10 +189,7 @@ class Definition:
 
     @property
     def _of_boards(self) -> tuple[str, ...]:
-        """The instruction sets for routines whose lanes hold boards.
-
-        Routines with a scalar parameter have no vector code.
-        """
+        """The instruction sets for routines whose lanes hold boards: none with vectors if a parameter is scalar."""
         return SCALARS if any(parameter.scalar for parameter in self.parameters) else ALL_SETS
 
     def _described(self, function: Callable[..., Any]) -> Description:
@@ -241,14 +239,14 @@ class Definition:
             return typing.get_type_hints(self.function, include_extras=True)
 
     def _known(self, isas: Sequence[str]) -> tuple[str, ...]:
-        """Return these instruction sets, oldest first. Raise DescriptionError for an unknown one."""
+        """Return these instruction sets, oldest first. Raise DescriptionError if one is unknown, or for none."""
         unknown = [isa for isa in isas if isa not in ALL_SETS]
         if isinstance(isas, str) or unknown or not isas:
             raise self._error(f'isas={isas!r}: list some of {", ".join(ALL_SETS)}, such as isas=["avx2"]')
         return tuple(isa for isa in ALL_SETS if isa in isas)
 
     def _names(self, function: Callable[..., Any]) -> list[str]:
-        """Return a description's parameter names. Raise DescriptionError unless all are plain parameters."""
+        """Return a description's parameter names. Raise DescriptionError if it cannot be one."""
         error = partial(self._error, function=function)
         if not function.__name__.isidentifier() or not function.__name__.isascii():
             raise error("listings and exports cannot use this name: write def and an ASCII name")
@@ -284,14 +282,14 @@ class Definition:
         raise self._error("the return annotation is missing or no board: write -> Board, or a NamedTuple of boards")
 
     def _error(self, what: str, line: int = 0, function: Callable[..., Any] | None = None) -> DescriptionError:
-        """Return the error for a line of the user's file; without a line, for the function's first line."""
+        """Return the error for a line of the user's file, or without a line for the function's first line."""
         code = (function or self.function).__code__
         file = _shortest(code.co_filename)
         return DescriptionError(f"{file}:{line or code.co_firstlineno}: {code.co_name}: {what}")
 
 
 def made_in(module: str) -> list[Definition]:
-    """Return the definitions that a module has created since its last load. They are stored in the module."""
+    """Return the list of definitions that a module has created since its last load. The module holds the list."""
     names: dict[str, Any] = getattr(sys.modules.get(module), "__dict__", {})
     made: list[Definition]
     run, made = names.get(_MADE, (None, []))
@@ -302,7 +300,7 @@ def made_in(module: str) -> list[Definition]:
 
 
 def _of_lanes(value: Value, layout: Layout) -> Value:
-    """Broadcast a one-lane result to all lanes if lanes hold boards. A result of scalars alone has one lane."""
+    """Return a result, broadcast if it has one lane and lanes hold boards: a result of constants has one lane."""
     alone = layout.batched and value.lanes == 1 < layout.lanes
     return Value("broadcast", (value,), lanes=layout.lanes) if alone else value
 
@@ -316,7 +314,7 @@ def _kind_of(hint: Any) -> tuple[Kind | None, int | None]:
 
 
 def _module_of(function: Callable[..., Any]) -> str:
-    """Return an importable name of a function's module; for the running program, its file."""
+    """Return the importable name of a function's module, or the file of the running program for a function in it."""
     main = sys.modules.get("__main__")
     if function.__module__ == "__main__" and getattr(main, "__file__", None):
         return _shortest(str(main.__file__))  # type: ignore[union-attr]
@@ -324,7 +322,7 @@ def _module_of(function: Callable[..., Any]) -> str:
 
 
 def _shortest(file: str) -> str:
-    """Return a file's path, relative to the working directory if it is below it."""
+    """Return a file's path: relative to the working directory for a file in it, otherwise absolute."""
     here = resolved(".")
     path = here / file
     return str(path.relative_to(here) if path.is_relative_to(here) else path)

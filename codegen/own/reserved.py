@@ -1,4 +1,4 @@
-"""Names that a parameter or routine must not have, because an export could not use them."""
+"""Names that parameters and routines of users must not have, because an export could not use them."""
 
 import re
 
@@ -24,8 +24,7 @@ RESERVED = "words of C, Go, JavaScript, Rust and Zig, and names such as v0, f2 a
 """The names that are reserved, in words."""
 _WORDS = frozenset(_LANGUAGES.split())
 _OURS = re.compile(r"[ctvx]\d+|[iuf]\d+|setwise.*|_.*")
-"""Names of constants, tables, values and variables in exported source, integer types, and names reserved by
-languages."""
+"""Names of constants, tables, values, variables and integer types in exports, and names that languages reserve."""
 
 
 def reserved(name: str) -> bool:

@@ -1,4 +1,4 @@
-"""Running a user's code: a file, a description, a specification, a requirement. All its errors become one line."""
+"""Running a user's code: a file, a description, a specification, a requirement. Each of its errors becomes one line."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -8,7 +8,7 @@ from traceback import walk_tb
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """An error from a user's code: its class and text in one line, and the line of the file, 0 if unknown."""
+    """An error from a user's code, its class name, its text as one line, and the line in the file, 0 if unknown."""
 
     error: BaseException
     kind: str
@@ -21,9 +21,9 @@ class Failure:
 
 @contextmanager
 def running(file: str, refused: Callable[[Failure], Exception], *passed: type[Exception]) -> Iterator[None]:
-    """Raise `refused` for any error from a user's code, including sys.exit.
+    """Raise the error that `refused` makes of any error, including sys.exit, in a `with` block that runs a user's code.
 
-    `file` is the file whose line is reported. Ctrl-C and the errors in `passed` propagate.
+    `file` is the file of the reported line. Ctrl-C and errors of the classes `passed` propagate.
     """
     try:
         yield

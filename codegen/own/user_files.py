@@ -37,7 +37,7 @@ def is_own(name: str) -> bool:
 
 
 def parted(name: str) -> tuple[str, str]:
-    """Split a name into its file or module and the routine in it; the routine may be empty.
+    """Split a name into its file or module and the routine in it, "" if the name has none.
 
     >>> parted("mine.py:knights"), parted("C:/mine.py"), parted("package.module:knights")
     (('mine.py', 'knights'), ('C:/mine.py', ''), ('package.module', 'knights'))
@@ -53,7 +53,7 @@ def routines_named(name: str) -> list[Routine]:
 
     A file denotes all its routines, a function one or those of its directions, a pattern all that match. `.batch` after
     the name of a function or direction denotes its routines over arrays. Raise a one-line ValueError for a file that is
-    missing or fails, and for a name that it does not define.
+    missing or fails, for a name that it does not define, and for `.batch` of a routine that cannot have it.
     """
     module, wanted = parted(name)
     definitions = definitions_of(module)
@@ -84,9 +84,9 @@ def _on_arrays(routine: Routine) -> Routine:
 
 
 def definitions_of(module: str) -> list[Definition]:
-    """Return the definitions that a file or module creates itself, in its order.
+    """Return the definitions that a file or module creates itself, in their order. A file is run once per content.
 
-    Raise ValueError if two have the same name.
+    Raise ValueError if two have the same name, or for a missing or failing file or module.
     """
     if module.endswith(".py"):
         loaded = sys.modules[module] = _file(module, resolved(module), _content(module))
@@ -103,9 +103,9 @@ def definitions_of(module: str) -> list[Definition]:
 
 
 def source_digest(module: str, *, loaded: bool = False) -> str:
-    """Return the SHA-256 of a file or of a module's file: its current content, or its content when it was `loaded`.
+    """Return the SHA-256, in hexadecimal, of a file or of a module's file, which is not run.
 
-    The file is not run. Raise ValueError if it is missing.
+    With `loaded` it is that of the content that was run, if the file was run. Raise ValueError if the file is missing.
     """
     content = getattr(sys.modules.get(module), _LOADED, None) if loaded else None
     if content is None and not module.endswith(".py"):
@@ -124,13 +124,13 @@ def _content(file: str) -> bytes:
     except OSError as error:
         raise ValueError(f"{file!r} cannot be read: {(error.strerror or str(error)).lower()}") from None
     if len(content) > _MOST_BYTES:
-        raise ValueError(f"{file!r} has more than {_MOST_BYTES} bytes: name a Python file that holds routines")
+        raise ValueError(f"{file!r} has more than {_MOST_BYTES >> 20} MiB: name a Python file that holds routines")
     return content
 
 
 @cache
 def _file(file: str, path: Path, content: bytes) -> ModuleType:
-    """Run a file's content as a module. The module has the file's name, which prefixes its routines' names."""
+    """Run a file's content as a module, and return it. Its name is `file`, with which its routines' names begin."""
     module = ModuleType(file)
     module.__file__ = str(path)
     setattr(module, _LOADED, content)
@@ -138,7 +138,7 @@ def _file(file: str, path: Path, content: bytes) -> ModuleType:
     try:
         with _importing(str(path.parent)), running(file, partial(_refused, file), DescriptionError):
             exec(compile(content, file, "exec"), module.__dict__)  # the read content, even if the file has changed
-    except BaseException:  # as a failed import does
+    except BaseException:  # a failed import does so, too
         del sys.modules[file]
         raise
     return module
@@ -153,7 +153,7 @@ def _module(name: str) -> ModuleType:
 
 @contextmanager
 def _importing(folder: str) -> Iterator[None]:
-    """Make the modules in a folder importable, as for a script in it, and redirect printed text to stderr."""
+    """Make modules in a folder importable, as for a script in it, and redirect stdout to stderr, within the block."""
     sys.path.insert(0, folder)
     try:
         with redirect_stdout(sys.stderr):
@@ -164,7 +164,7 @@ def _importing(folder: str) -> Iterator[None]:
 
 
 def _refused(name: str, failure: Failure) -> ValueError:
-    """Return a one-line error for a failure in a user's file, with its line."""
+    """Return a one-line error for a failure in a user's file, with its line if known."""
     error = failure.error
     if isinstance(error, SyntaxError):
         return ValueError(f"{error.filename or name}:{error.lineno or 1}: {failure.text}")
@@ -172,7 +172,7 @@ def _refused(name: str, failure: Failure) -> ValueError:
 
 
 def _written_named(name: str, number: int) -> Written:
-    """Unpickle: return a routine's specification (number 0), or its requirement of this number."""
+    """Return a named routine's specification (number 0), or its requirement of this number, for unpickling."""
     contract = routines_named(name)[0].contract
     held_to = (contract.specification, *contract.requires)
     return next(written for written in held_to if isinstance(written, Written) and written.number == number)

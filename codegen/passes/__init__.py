@@ -1,1 +1,1 @@
-"""The passes, one a file: from graph to graph, or from block to block."""
+"""The passes of code generation, one a file, and the state that each gets and returns."""

@@ -15,16 +15,16 @@ from setwise.codegen.passes.state import CACHED_GRAPHS, State
 
 @lru_cache(CACHED_GRAPHS)
 def balance(graph: Graph) -> Graph:
-    """Join unions by depth, and take masks off the longest path.
+    """Rebuild unions so that their deepest parts are joined last, and take constant masks M off the longest path.
 
-    (x & M) & y = x & y              where y is within M, even if x & M has other users
-    (x | y | z) & M = (x | y) & M | z    where z is within M
+    (x & M) & y = x & y                  if y has no bit outside M, even if x & M has other users
+    (x | y | z) & M = (x | y) & M | z    if z has no bit outside M
     """
     uses = graph.users
     depths: dict[Value, int] = {}
     known: dict[Value, Lanes] = {}
     unions: dict[Value, deque[Value]] = {}
-    """The parts of each union whose only user is a larger union or a mask."""
+    """The new parts of each old union whose only user is a union or a mask."""
 
     def depth(value: Value) -> int:
         if value not in depths:
@@ -33,11 +33,11 @@ def balance(graph: Graph) -> Graph:
         return depths[value]
 
     def inside(value: Value) -> bool:
-        """Return whether the only user of a value is a union or a mask."""
+        """Return whether an old value has one user, which is a union or an intersection with a constant."""
         return len(uses[value]) == 1 and (uses[value][0].op == "or" or masked_of(uses[value][0])[1] is not None)
 
     def parts(value: Value, old: Value) -> deque[Value]:
-        """Return the parts of a union, with those of nested unions that have no other user."""
+        """Return the parts of a new union: those of nested unions with no other user, else those by `under`."""
         first, second = (
             unions.pop(before) if before.op == "or" and inside(before) else deque(under(now, before))
             for now, before in zip(value.args, old.args, strict=True)
@@ -49,7 +49,7 @@ def balance(graph: Graph) -> Graph:
         return first
 
     def under(value: Value, old: Value) -> list[Value]:
-        """Return the parts of a masked union, if some of them need no mask, or the value alone."""
+        """Split a masked union into the parts that need no mask and the masked rest, or return the value alone."""
         union, mask = masked_of(value)
         if mask is None or union.op != "or":
             return [value]
@@ -63,7 +63,7 @@ def balance(graph: Graph) -> Graph:
         return [*free, joined(bound) & constant(mask)] if free and bound else [value]
 
     def joined(values: Iterable[Value]) -> Value:
-        """Return the union of values, the shallowest joined first (Huffman's algorithm on depths)."""
+        """Return the union of values, the two of least depth joined first (Huffman's algorithm on depths)."""
         numbers = count()
         heap = [(depth(value), next(numbers), value) for value in values]
         heapify(heap)

@@ -1,7 +1,7 @@
-"""Strength reduction of shifts: compute a shift from a nearer one of the same board, by a scaled address of 1 to 3.
+"""Strength reduction of left shifts: compute a shift from a shift of the same board by 1 to 3 bits less.
 
 `p << 9` is `lea` of `p << 7` times 4, which saves the copy before a shift on targets without a three-operand rotate.
-The nearer shift then lives longer. So the pass is optional: for the runs of an axis alone, or for all shifts.
+The shorter shift then lives longer. So the passes are optional: one for the shifts of runs, one for all in one lane.
 """
 
 from setwise.codegen.ir.graph import Graph, rewrite
@@ -10,14 +10,14 @@ from setwise.codegen.passes.state import State
 
 
 def _shifted_on(state: State, *, runs_only: bool) -> State:
-    """Chain the shifts of each stage, on targets whose shifts overwrite their operand."""
+    """Apply `chain_shifts` to each stage, unless the routine is verbatim or the target has a three-operand rotate."""
     if state.routine.verbatim or state.target.has("shl-or-rotl", 1):
         return state
     return state.each(lambda graph: chain_shifts(graph, runs_only=runs_only))
 
 
 def chain_shifts(graph: Graph, *, runs_only: bool) -> Graph:
-    """Compute shifts from the nearest one: all shifts, or those that are intersected with the board itself."""
+    """Compute one-lane left shifts (`runs_only`: of runs) from the longest shift of the board by 1 to 3 bits less."""
     uses = graph.users
     counts: dict[Value, set[int]] = {}
     for value in graph.order:
@@ -40,10 +40,10 @@ def chain_shifts(graph: Graph, *, runs_only: bool) -> Graph:
 
 
 def chain_runs_pass(state: State) -> State:
-    """Chain the shifts of runs: those that are intersected with the board itself."""
+    """Compute left shifts of runs from shorter ones: shifts that all users intersect with the shifted board."""
     return _shifted_on(state, runs_only=True)
 
 
 def chain_shifts_pass(state: State) -> State:
-    """Chain all shifts, if those of runs are among them."""
+    """Compute left shifts, of runs or not, from shorter ones. Return the state if `chain_runs_pass` changes nothing."""
     return state if same(chain_runs_pass(state).graphs, state.graphs) else _shifted_on(state, runs_only=False)

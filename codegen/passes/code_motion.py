@@ -17,14 +17,14 @@ Home = tuple[Body, ...]
 """The position of a block: the bodies around it, outermost first."""
 
 _LEAVES = frozenset({"const", "param", "phi", "place"})
-"""Operations that no instruction carries out."""
+"""Operations that are in no block, since no instruction carries them out."""
 
 
 @lru_cache(CACHED_GRAPHS)
 def place_values(graph: Graph) -> Block:
-    """Sink values as far into branches as their uses allow, and hoist them out of loops.
+    """Return the graph as a block. Sink values into branches as far as uses allow, and hoist invariants out of loops.
 
-    Within a block the order of the description is kept.
+    Within a block the order is that of a depth-first walk from the results, arguments first.
     """
     order = graph.order
     if all(value.region is None for value in order):  # one block
@@ -38,7 +38,7 @@ def place_values(graph: Graph) -> Block:
 
 
 class _Placing:
-    """The blocks of a graph under construction. `homes` has the block of each value, `results` those of each region."""
+    """The blocks of a graph under construction, from the block of each value and the used results of each region."""
 
     def __init__(self, homes: dict[Value, Home], results: dict[Region, list[Value]]) -> None:
         self.homes = homes
@@ -46,7 +46,7 @@ class _Placing:
         self.done: set[Value] = set()
 
     def emit(self, value: Value, home: Home, items: list[Value | RegionBlock]) -> None:
-        """Append a value to its block, behind all that it depends on and that belongs there."""
+        """Append to `items` those of a value and its dependencies that belong in block `home` and are not done yet."""
         homes, done = self.homes, self.done
         for below in postorder((value,), done):
             if below.op in _LEAVES or homes.get(below) != home:
@@ -68,7 +68,7 @@ class _Placing:
 
 
 def bodies_around(order: tuple[Value, ...]) -> dict[Value, frozenset[Body]]:
-    """Return the bodies whose phis each value depends on: it can be made only inside them."""
+    """Return for each value the bodies on whose phis it depends: it can be computed only inside them."""
     bodies = {v.region: [(v.region, n) for n in range(len(v.region.bodies))] for v in order if v.region is not None}
     owner = {phi: body for region, all_ in bodies.items() for body in all_ for phi in region.phis[body[1]]}
     around: dict[Value, frozenset[Body]] = {}
@@ -119,7 +119,7 @@ def _common(left: Home, right: Home) -> Home:
 
 
 def _out_of_loops(home: Home, needed: frozenset[Body]) -> Home:
-    """Return the innermost block around `home` that is in no loop in which the value is invariant."""
+    """Return the block around the outermost loop of `home` that, with all within it, is not `needed`, else `home`."""
     for depth, (region, _) in enumerate(home):
         if region.kind == "loop" and not needed.intersection(home[depth:]):
             return home[:depth]

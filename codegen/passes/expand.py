@@ -1,4 +1,4 @@
-"""Expand steps, runs and paths of rays into shifts, and into masks against wraps where they cost least."""
+"""Expand steps, runs and paths of rays into shifts, and into masks against wraps, which they share if possible."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
@@ -10,14 +10,14 @@ from setwise.codegen.ir.ray import RuntimeRay
 from setwise.codegen.ir.values import ALL, CompassRay, Lanes, Value, same
 from setwise.codegen.passes.state import CACHED_GRAPHS, Masks, State
 
-CACHED_DEMANDS = 8  # a graph is expanded once with each choice of masks
+CACHED_DEMANDS = 8  # a graph is expanded with each choice of masks in turn
 
 
 @dataclass
 class _Expansion:
     masks: Masks
     wanted: dict[Value, Lanes]
-    """The demanded bits of each path and run, by its value before expansion."""
+    """The demanded bits of each value before expansion; empty if the graph has no path or run."""
     rays: dict[Value, RuntimeRay] = field(default_factory=dict)
     known: dict[Value, Lanes] = field(default_factory=dict)
     within: dict[tuple[Value, object], int] = field(default_factory=dict)
@@ -32,7 +32,7 @@ class _Expansion:
             run = self.run(value.args[0], self.ray(value), n)
             return self.exact(run, self.ray(value), n, self.wanted[old])
         if value.op == "and":
-            # Mask the propagator that a step is intersected with: once for all steps.
+            # Mask the propagator that a step is intersected with, not the step: one mask serves all steps.
             for step, other in (value.args, value.args[::-1]):
                 if step.op == "step":
                     ray, n = self.ray(step), step.attr[1]
@@ -55,14 +55,14 @@ class _Expansion:
         return self.exact(self.confine(propagator, ray, 1), ray, 1, wanted)
 
     def exact(self, value: Value, ray: CompassRay | RuntimeRay, n: int, wanted: Lanes) -> Value:
-        """Mask the ranks that no n steps reach, if a bit there is demanded: no later step clears them."""
+        """Mask a run or path to the squares that n steps of a compass ray reach, if a bit elsewhere is demanded."""
         if isinstance(ray, RuntimeRay):
             return value
         mask = ray.mask(n, value.lanes, ranks=True)
         return self.confine_to(value, mask) if meets((~mask).constant or (), wanted) else value
 
     def run(self, propagator: Value, ray: CompassRay | RuntimeRay, n: int) -> Value:
-        """Return a run by doubling: p1 = p & mask; p2 = p1 & step(p1); p4 = p2 & step(p2, 2); others by halves."""
+        """Return a run from shorter ones: p1 = p & mask, p2 = p1 & shift(p1, 1), p3 = p2 & shift(p1, 2), and so on."""
         key = (propagator, ray, n)
         if key not in self.runs:
             twin = self.twin(propagator, ray, n) if isinstance(ray, CompassRay) else None
@@ -80,13 +80,13 @@ class _Expansion:
         return self.runs[key]
 
     def twin(self, propagator: Value, ray: CompassRay, n: int) -> Value | None:
-        """Return the run of the opposite ray, if the propagator has only squares that both rays can enter, or None."""
+        """Return the opposite ray's run if it exists and one mask of the propagator serves both rays, else None."""
         run = self.runs.get((propagator, ray.opposite, n))
         both = self.confine(propagator, ray, 1), self.confine(propagator, ray.opposite, 1)
         return run if both[0] is both[1] else None
 
     def confine(self, value: Value, ray: CompassRay | RuntimeRay, n: int) -> Value:
-        """Return the value within the squares that n steps of the ray can reach."""
+        """Return the value without the files, and if `ranks(value)` the ranks, that n steps of the ray cannot reach."""
         if self.within.get((value, ray), 0) >= n:
             return value
         confined = self.confine_to(value, ray.mask(n, value.lanes, ranks=self.ranks(value)))
@@ -94,11 +94,11 @@ class _Expansion:
         return confined
 
     def ranks(self, value: Value) -> bool:
-        """Return whether masks clear emptied ranks: rotates save copies in general registers only."""
+        """Return whether masks of a value clear emptied ranks too: rotates save copies in general registers only."""
         return self.masks.ranks and value.lanes == 1
 
     def confine_to(self, value: Value, mask: Value) -> Value:
-        """Return `value & mask`, one node for each pair, or `value` itself if it has no other bits."""
+        """Return `value & mask`, one node for each pair, or the value itself if it is known to have no other bits."""
         if mask.constant is not None and is_within(value, mask.constant, self.known):
             return value
         key = (value, mask.constant or mask)
@@ -110,23 +110,23 @@ class _Expansion:
 
 
 def meets(changes: Iterable[int], wanted: Lanes) -> bool:
-    """Return whether a bit that changes is demanded."""
+    """Return whether in some lane a bit of `changes`, a number for each lane, is among the demanded bits, `wanted`."""
     return any(change & want & ALL for change, want in zip(changes, wanted, strict=True))
 
 
 def is_within(value: Value, mask: Lanes, known: dict[Value, Lanes]) -> bool:
-    """Return whether a value is known to have no bit outside the mask."""
+    """Return whether a value is known to have no bit outside the mask. `known` caches known zero bits."""
     return not any(~(zero | lane) & ALL for zero, lane in zip(known_zero(value, known), mask, strict=True))
 
 
 @lru_cache(CACHED_DEMANDS)
 def _wanted(graph: Graph) -> dict[Value, Lanes]:
-    """Return the demanded bits of each value of a graph that has paths or runs."""
+    """Return the demanded bits of each value of a graph, or no entries if it has no paths or runs."""
     return {} if graph.operations.isdisjoint(("path", "run")) else demanded(graph, known=known_zero_along(graph))
 
 
 def _joined(graph: Graph) -> Graph:
-    """Join two steps along the same ray that are united and have no other user: step the union once."""
+    """Rewrite `step(a) | step(b)` as `step(a | b)` if both go as far along the same ray and have no other user."""
     if "step" not in graph.operations:
         return graph
     uses = graph.users
@@ -143,13 +143,13 @@ def _joined(graph: Graph) -> Graph:
 
 @lru_cache(CACHED_GRAPHS)
 def expand(graph: Graph, masks: Masks) -> Graph:
-    """Return the graph without steps, runs and paths."""
+    """Return the graph with its steps, runs and paths as shifts and masks, by a choice of masks."""
     graph = _joined(graph)
     expansion = _Expansion(masks, _wanted(graph))
     graph = rewrite(graph, expansion.rule, operations=("path", "run", "and"))
 
     def alone(value: Value, _: Value) -> Value:
-        """Mask a step that is not intersected with a propagator. A shift clears emptied ranks itself."""
+        """Return a step without a propagator as a shift and a mask. A shift clears emptied ranks, a rotate does not."""
         ray, n = expansion.ray(value), value.attr[1]
         shifted = ray.shift(value.args[0], n)
         mask = ray.mask(n, value.lanes, ranks=shifted.op == "rotl")
@@ -162,7 +162,7 @@ def expand(graph: Graph, masks: Masks) -> Graph:
 
 
 def expand_pass(state: State) -> State:
-    """Expand rays into shifts and masks, by the choice of masks of the state."""
+    """Expand the rays of each stage by the state's masks; those of ranks only if the stage shifts one-lane values."""
     return state.each(
         lambda graph: expand(graph, replace(state.masks, ranks=state.masks.ranks and graph.shifts_scalars))
     )

@@ -15,17 +15,17 @@ from setwise.codegen.passes.liveness import register_operands
 from setwise.codegen.targets.table import Target
 
 WIDTH = 4
-"""Instructions that begin in a cycle: about the number of units for general registers, or for vectors."""
+"""The most instructions that begin in a cycle: about the number of units for general registers, or for vectors."""
 
-_CROSSING = 2  # cycles between register files: with 3, variants take 1 % longer on Golden Cove
+_CROSSING = 2  # cycles of a move between register files: 3 would make slower schedules
 _UNITES = WRITES | {"or"}
 
 
 class BlockDag:
     """The dependence graph of a basic block, and the schedules that depend on it alone.
 
-    An instruction is the number of its position. A value from outside the block has a number behind the last position.
-    Two graphs are equal if no scheduler can tell them apart.
+    An instruction, and the value that it defines, is a number: its position in the block. Values from outside have the
+    numbers after these. `registers` counts general registers. Graphs are equal if no scheduler can tell them apart.
     """
 
     def __init__(self, values: list[Value], live_out: Collection[Value], target: Target, registers: int) -> None:
@@ -33,11 +33,11 @@ class BlockDag:
         named = chain(values, chain.from_iterable(read), filter(in_register, live_out))
         number = {value: i for i, value in enumerate(dict.fromkeys(named))}
         self.args = tuple([tuple([number[arg] for arg in args]) for args in read])
-        """The operands of each instruction."""
+        """The operands of each instruction that are in registers, each once."""
         self.before = [tuple([arg for arg in args if arg < len(values)]) for args in self.args]
         """The operands that the block itself defines: the predecessors of each instruction."""
         self.overwritable = tuple([tuple([number[arg] for arg in _overwritable(v, target)]) for v in values])
-        """The operands that each instruction may overwrite; none if it has a three-operand form."""
+        """The operands that each instruction may overwrite; none for a copy or if it has a three-operand form."""
         users: list[list[int]] = [[] for _ in number]
         for i, args in enumerate(self.args):
             for arg in args:
@@ -49,11 +49,11 @@ class BlockDag:
         self.defines = tuple([value.op not in WRITES for value in values])
         """Whether each instruction defines a value."""
         self.joins = tuple([v.op in _UNITES or (v.op == "and" and len(read[i]) == 1) for i, v in enumerate(values)])
-        """Whether each instruction is a union, or the mask or the store of one."""
+        """Whether each instruction is a union, a store, or an intersection with a constant."""
         self.file = tuple([value.file for value in number])
         self.cycles = tuple([value.operation.cycles for value in values])
         self.spare: dict[RegisterFile, int] = {"general": registers, "vector": target.vectors, "mask": len(MASKS)}
-        """Free registers of each file on entry, negative if there are too few; capped at what the block can use."""
+        """The number of free registers of each file on entry: negative if too few, at most the values it gets."""
         for file in self.file[len(values) :]:
             self.spare[file] -= 1
         for file, left in self.spare.items():
@@ -71,14 +71,14 @@ class BlockDag:
         return hash(self._key)
 
     def cost(self, order: Iterable[int]) -> int:
-        """Return the copies that a schedule needs, plus two for each register that it lacks."""
+        """Return the number of copies that a schedule needs, plus two for each register that it lacks."""
         pressure = PressureTracker(self)
         copies = sum([pressure.issue(i) for i in order])
         return copies + excess(pressure.least.values())
 
     @cached_property
     def forced(self) -> int:
-        """Lower bound on copies: instructions that a maximum matching with the operands they may overwrite leaves."""
+        """Lower bound on copies: instructions left unmatched by a maximum matching to operands they may overwrite."""
         overwriter: dict[int, int] = {}
         overwritten: dict[int, int] = {}
         in_vain: set[int] = set(self.live_out)
@@ -108,14 +108,14 @@ class BlockDag:
 
     @cached_property
     def fewest_live(self) -> list[int]:
-        """The schedule that takes at each step an instruction that frees most registers."""
+        """The schedule that takes at each step the ready instruction with the most operands that die."""
         return list_schedule(self, range(len(self)), self.before, greedy=True)
 
     @cached_property
     def shortest(self) -> list[int]:
-        """The schedule with the shortest makespan among those whose tail is scheduled by height, at no more copies.
+        """The cheapest of eight schedules whose tail is list-scheduled by height; of equals that of shortest makespan.
 
-        The source order if none is a whole cycle shorter.
+        The source order instead, unless that schedule costs no more and is at least a whole cycle shorter.
         """
         order = list(range(len(self)))
         height = self._height((1,) * len(order), 0)
@@ -132,12 +132,12 @@ class BlockDag:
 
     @cached_property
     def critical_path_first(self) -> list[int]:
-        """The schedule by the longest path to the end, in cycles, crossings between register files included."""
+        """The list schedule by longest path to the end of the block, in cycles; moves between register files count."""
         return list_schedule(self, self._height(self.cycles, _CROSSING), self.before)
 
     @cached_property
     def crossing_first(self) -> list[int]:
-        """The source order, with all that leads from one register file to another before all else."""
+        """The source order, but instructions that lead to a move between register files come first."""
         later = [False] * len(self)
         for i in reversed(range(len(later))):
             crosses = (self.defines[user] and self.file[user] != self.file[i] for user in self.users[i])
@@ -145,21 +145,21 @@ class BlockDag:
         return sorted(range(len(later)), key=later.__getitem__)
 
     def _height(self, cycles: Sequence[int], crossing: int) -> list[int]:
-        """Return the longest path from each instruction to the end of the block."""
+        """Return the longest path in `cycles` from each instruction to the end; moves between files add `crossing`."""
         file, height = self.file, [*cycles]
         for i in reversed(range(len(height))):
             height[i] += max([height[user] + crossing * (file[user] != file[i]) for user in self.users[i]], default=0)
         return height
 
     def _makespan(self, order: list[int]) -> float:
-        """Return the cycle in which a schedule ends: WIDTH instructions of one cycle begin in each, in order."""
+        """Return the cycles of a schedule if WIDTH instructions, of one cycle each, begin in a cycle, in order."""
         ends = [0.0] * len(self.file)
         for at, i in enumerate(order):
             ends[i] = 1 + max([at / WIDTH, *[ends[arg] for arg in self.args[i]]])
         return max(ends, default=0)
 
     def _with_last_uses(self) -> list[tuple[int, ...]]:
-        """Return predecessors that keep each overwrite of the source order: other users of the operand come first."""
+        """Return each instruction's predecessors, and other users of the operand that it overwrites in source order."""
         left = [*self.uses]
         before = [*self.before]
         for i, args in enumerate(self.args):
@@ -173,17 +173,17 @@ class BlockDag:
 
 
 class PressureTracker:
-    """Register pressure as a schedule is issued: free registers of each file, and the readers left of each value."""
+    """Register pressure as a schedule is issued: free registers of each file, and readers left of each value."""
 
     def __init__(self, dag: BlockDag) -> None:
         self.dag = dag
         self.left = [*dag.uses]
         self.spare = dict(dag.spare)
         self.least = dict(dag.spare)
-        """The fewest free registers so far."""
+        """The fewest free registers of each file so far."""
 
     def issue(self, i: int) -> bool:
-        """Issue an instruction. Return whether it needs a copy: it overwrites an operand, and none of these dies."""
+        """Issue an instruction. Return whether it needs a copy: it has operands to overwrite, and none of them dies."""
         dag, left, spare, could = self.dag, self.left, self.spare, self.dag.overwritable[i]
         needs_copy = bool(could)
         for arg in dag.args[i]:
@@ -200,17 +200,17 @@ class PressureTracker:
 
 
 def excess(least: Iterable[int]) -> int:
-    """Return the cost of too few registers: two for each that a file lacks where pressure is highest."""
+    """Return two for each register that is lacking, given the fewest free registers of each file."""
     return 2 * sum([-left for left in least if left < 0])
 
 
 def list_schedule(
     dag: BlockDag, priority: Sequence[int], before: Sequence[tuple[int, ...]], begin: int = 0, *, greedy: bool = False
 ) -> list[int]:
-    """Return the source order up to `begin`, and behind it the ready instruction of the highest priority at each step.
+    """Return the source order up to `begin`, then at each step an instruction whose predecessors, `before`, are done.
 
-    Fewer registers that are lacking come before priority. With `greedy` the instruction that frees most comes first,
-    and of equals the first in source order.
+    It is the one that leaves fewest registers lacking, of equals that of highest priority. With `greedy` it is the one
+    with the most operands that die, of equals the first in source order.
     """
     file = dag.file
     after: list[list[int]] = [[] for _ in before]
@@ -220,9 +220,9 @@ def list_schedule(
     pressure = PressureTracker(dag)
     waiting = [*map(len, before)]
     groups: dict[int, tuple[RegisterFile, int]] = {}
-    """The register file of each ready instruction, and how many registers of it the instruction takes.
+    """The register file of each ready instruction, and the number of its registers that the instruction takes.
 
-    That changes when the instruction becomes the last reader of an operand.
+    The number falls when the instruction becomes the last reader of an operand.
     """
     ready: dict[tuple[RegisterFile, int], list[tuple[int, int]]] = {}
     order: list[int] = []

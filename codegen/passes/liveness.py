@@ -14,29 +14,26 @@ class ProgramPoint(NamedTuple):
     """One step in execution order."""
 
     kind: Literal["make", "enter", "body", "leave", "exit"]
-    """make: define a value. enter: load the phis of a region. body: begin a body, registers as at enter. leave: move
-    the next values to the phis. exit: end the region."""
+    """make: define a value, or store. enter: load the phis of a region. body: begin a body, registers as after enter.
+    leave: move the next values to the phis. exit: end the region."""
     live_after: frozenset[Value]
     value: Value | None = None
-    """The value that is defined."""
+    """The value that is defined, or the store."""
     region: Region | None = None
     body: int = 0
-    """The number of the body that begins or ends."""
+    """The number of the body that begins or ends, in its region."""
     phi_inputs: tuple[tuple[Value, Value], ...] = ()
     """Pairs of a phi of the first body and its next value, at the end of a body."""
 
 
 @lru_cache(CACHED_BLOCKS)
 def program_points(block: Block, results: tuple[Value, ...]) -> tuple[ProgramPoint, ...]:
-    """Return the steps of a routine's outermost block, behind which `results` are live."""
+    """Return the steps of a block and its regions, in execution order, if `results` are live at the end."""
     return tuple(_events(block, _named(results))[0])
 
 
 def register_operands(values: Iterable[Value]) -> list[Value]:
-    """Return the values that occupy a register.
-
-    Constants do not; a memory operand occupies its base and index.
-    """
+    """Return the values that are in registers: all but constants, and for a memory operand its base and index."""
     found: list[Value] = []
     for value in values:
         if value.op == "place":
@@ -47,12 +44,12 @@ def register_operands(values: Iterable[Value]) -> list[Value]:
 
 
 def entry_conditions(region: Region) -> tuple[Value, ...]:
-    """Return the values that a region tests on entry."""
+    """Return the value that a when or a switch tests on entry; a loop tests none."""
     return (*(region.tested if region.kind == "when" else ()), *region.outside[len(region.inits) :])
 
 
 def loop_conditions(region: Region) -> tuple[Value, ...]:
-    """Return the values that a loop tests after each iteration."""
+    """Return the value that a loop tests after each iteration; other regions test none."""
     return region.tested if region.kind == "loop" else ()
 
 
@@ -85,7 +82,7 @@ def _events(block: Block, after: frozenset[Value]) -> tuple[list[ProgramPoint], 
 
 
 def upward_exposed(items: tuple[Value | RegionBlock, ...], after: Iterable[Value]) -> frozenset[Value]:
-    """Return the upward-exposed uses of items: values that they, or what comes `after`, read from before them."""
+    """Return the upward-exposed uses of items: values that they read, or that are live `after`, but do not define."""
     read = set(after)
     makes: set[Value] = set()
     for item in items:

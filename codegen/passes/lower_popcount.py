@@ -1,4 +1,4 @@
-"""Lower population counts: to the instruction if the target has it, else to sums side by side.
+"""Lower population counts: to the instruction if the target has it, else to sums of bit fields side by side.
 
 Source: H. S. Warren, Hacker's Delight, 2nd edition, section 5-1.
 """
@@ -14,7 +14,7 @@ from setwise.codegen.targets.table import Target
 
 
 def lower_popcount(graph: Graph, target: Target) -> Graph:
-    """Lower every `total` and `popcount` to operations of the target."""
+    """Lower every `popcount`, and every `total` (the sum of all lanes), to operations of the target."""
 
     def summed(value: Value, _: Value) -> Value:
         (counts,) = value.args
@@ -32,7 +32,7 @@ def lower_popcount(graph: Graph, target: Target) -> Graph:
 
 
 def _apart(value: Value) -> Iterator[Value]:
-    """Yield each lane in a general register."""
+    """Yield each lane, moved to a general register, the lowest first."""
     if value.lanes > 2:
         for half in halves(value):
             yield from _apart(half)
@@ -42,7 +42,7 @@ def _apart(value: Value) -> Iterator[Value]:
 
 
 def _side_by_side(squares: Value) -> Value:
-    """Count the bits of each lane by sums of 2, 4 and 8 bits; a product, or shifts, add up those of bytes."""
+    """Return the bit counts of all lanes: sums of 2, 4 and 8 bits, added up by a product (one lane) or by shifts."""
     twos, fours, bytes_ = (ALL // ((1 << width) + 1) for width in (1, 2, 4))
     sums = squares - (squares >> 1 & twos)
     sums = (sums & fours) + (sums >> 2 & fours)

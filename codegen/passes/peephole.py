@@ -22,7 +22,7 @@ def peephole_pass(state: State) -> State:
 
 
 def _flags_from(before: list[Item], register: Operand) -> bool:
-    """Return whether the instruction before, moves aside, has set the flags from a register."""
+    """Return whether the last instruction before, moves aside, has set the flags by the register's present value."""
     for item in reversed(before):
         if isinstance(item, Label):
             return False
@@ -36,9 +36,9 @@ def _flags_from(before: list[Item], register: Operand) -> bool:
 
 
 def in_canonical_order(instruction: Instruction) -> Instruction:
-    """Put a source register from 8 upwards first if that saves a byte of VEX prefix.
+    """Put the source register with a number from 8 to 15 first if that saves a byte of VEX prefix.
 
-    Only the last source needs a bit of the longer prefix. GNU as and LLVM swap such sources by themselves, others do
+    Only as the last source does it need the longer prefix. GNU as and LLVM swap such sources by themselves, others do
     not. In this order every assembler makes the same bytes.
 
     >>> from setwise.codegen.machine.code import vector

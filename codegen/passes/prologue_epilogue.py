@@ -1,8 +1,8 @@
 """Prologue and epilogue: the frame with saved registers and stack slots, stack arguments, and the return.
 
-rsp is a multiple of 8 or 16, and a vector across two cache lines takes twice as long. So slots of vectors that are
-spilled in a loop are aligned to the largest one, and a free register points to them. The saved registers stay where
-unwinders expect them.
+rsp is a multiple of 8 or 16, and a vector across two cache lines takes twice as long. So if vectors of more than 128
+bits are spilled in a loop, the slots are aligned to the largest one, if a register is free to point to them. The saved
+registers keep the places that unwinders expect.
 """
 
 from collections.abc import Iterator
@@ -17,14 +17,14 @@ from setwise.codegen.targets.operands import ARGUMENT, RSP
 from setwise.codegen.targets.table import Refused
 
 PAGE = 4096
-"""The most bytes of stack of a routine: Windows requires a larger frame to be probed."""
+"""The most bytes in the frame of a routine: Windows requires a larger frame to be probed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A stack frame: registers to save, and slots of 8 bytes for spilled values.
+    """A stack frame: the registers to save, and the number of slots of 8 bytes for spilled values.
 
-    The slots are aligned to `alignment` bytes. The register `start` points to them, if rsp is not aligned itself.
+    The first slot is aligned to `alignment` bytes, and the register `start` points to it.
     """
 
     saved: tuple[Register, ...]
@@ -44,20 +44,17 @@ class Frame:
 
     @property
     def vectors_start(self) -> int:
-        """The offset from rsp of the saved vector registers, behind the slots: a multiple of 16."""
+        """The offset in bytes from rsp of the saved vector registers, above the slots: a multiple of 16."""
         return -(-self._slot_bytes // 16) * 16
 
     @property
     def _slot_bytes(self) -> int:
-        """The bytes of the slots and of their alignment."""
+        """The bytes of the slots, and those that aligning them may take."""
         return 8 * self.slots + self.alignment - 8
 
     @property
     def room(self) -> int:
-        """The bytes below the pushed registers: the slots, then 16 for each saved vector register.
-
-        Those are aligned to 16, as the unwinder of Windows expects.
-        """
+        """The bytes below the pushed registers: slots, then 16 for each saved vector, aligned to 16 as on Windows."""
         if not self.vectors:
             return self._slot_bytes
         taken = self.vectors_start + 16 * len(self.vectors)
@@ -70,10 +67,10 @@ class Frame:
 
 
 def add_frame(items: tuple[Item, ...], frame: Frame, avx: bool, wide_result: bool) -> tuple[Item, ...]:
-    """Return the routine with its frame: save and restore registers, and resolve stack operands to offsets from rsp.
+    """Return the instructions with prologue and epilogue, `ret` included, and with addresses of stack operands.
 
-    SSE code after the routine runs slowly if upper halves of registers 0 to 15 are dirty. So vzeroupper clears them,
-    unless the result is in one.
+    `avx`: save vectors by AVX. SSE code runs slowly after the routine if upper halves of vector registers 0 to 15 are
+    dirty. So vzeroupper clears them, unless the result is in one (`wide_result`).
     """
 
     def placed(operand: Operand) -> Operand:
@@ -104,12 +101,12 @@ def add_frame(items: tuple[Item, ...], frame: Frame, avx: bool, wide_result: boo
 
 
 def _is_slot(operand: Operand) -> TypeGuard[Memory]:
-    """Return whether an operand is a slot. The red zone has none."""
+    """Return whether an operand is a slot of the frame; one at an offset below 0 is not, but in the red zone."""
     return isinstance(operand, Memory) and operand.base == RSP and operand.displacement >= 0
 
 
 def _aligned(frame: Frame, items: tuple[Item, ...], convention: Convention) -> Frame:
-    """Align the slots of a frame if vectors are spilled in a loop and a register is free."""
+    """Return the frame, aligned if vectors of more than 128 bits are spilled in a loop and a register is free."""
     size = max([o.bits // 8 for item in _in_loops(items) for o in item.operands if _is_slot(o)], default=0)
     used = {register for item in items if isinstance(item, Instruction) for register in _named(item)}
     free = (register for register in (*convention.scratch, *convention.saved) if register not in used)
@@ -121,7 +118,7 @@ def _aligned(frame: Frame, items: tuple[Item, ...], convention: Convention) -> F
 
 
 def _in_loops(items: tuple[Item, ...]) -> list[Instruction]:
-    """Return the instructions in loops: from the target of a backward branch to the branch."""
+    """Return the instructions in loops: from the target of a backward branch up to the branch."""
     places = {item: at for at, item in enumerate(items) if isinstance(item, Label)}
     inside: set[int] = set()
     for at, item in enumerate(items):
@@ -132,7 +129,7 @@ def _in_loops(items: tuple[Item, ...]) -> list[Instruction]:
 
 
 def _named(instruction: Instruction) -> Iterator[Register]:
-    """Yield the general registers in the operands of an instruction."""
+    """Yield the general registers in the operands of an instruction, at 64 bits."""
     for operand in instruction.operands:
         parts = (operand.base, operand.index) if isinstance(operand, Memory) else (operand,)
         for part in parts:
@@ -146,7 +143,7 @@ def _writes_upper_half(items: tuple[Item, ...]) -> bool:
 
 
 def prologue_epilogue_pass(state: State) -> State:
-    """Add the frame, and finish the code with the data that it reads; raise Refused for a frame above PAGE."""
+    """Add the frame, and set `code`, with the data that it reads. Raise Refused for a frame of more than PAGE bytes."""
     wide_result = any(result.lanes > 2 for result in state.graph.results if result.op not in WRITES)
     frame = _aligned(Frame(state.allocated.saved, state.spilled.slots), state.allocated.items, state.convention)
     if frame.size > PAGE:

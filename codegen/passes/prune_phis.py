@@ -6,13 +6,13 @@ from setwise.codegen.ir.graph import Graph, rewrite
 from setwise.codegen.ir.values import Region, Value
 
 Owner = tuple[Region, int, int]
-"""The owner of a phi: its region, the number of its body, its number among the carried values."""
+"""The owner of a phi: its region, the number of its body, and its number among the region's carried values."""
 
 
 def prune_phis(graph: Graph) -> Graph:
     """Drop carried values that are dead or that no body changes.
 
-    A body passes a value through unchanged if nothing reads it afterwards.
+    A next value that nothing reads is replaced by the phi: the body then passes the carried value through unchanged.
     """
     regions = {value.region: None for value in graph.order if value.region is not None}
     if not regions:
@@ -59,13 +59,13 @@ def prune_phis(graph: Graph) -> Graph:
 
 
 def _stays(region: Region, at: int, unread: set[Value]) -> bool:
-    """Return whether no body changes a carried value that is read after it."""
+    """Return whether each body leaves carried value number `at` unchanged, or its next value is unread."""
     pairs = zip(region.bodies, region.phis, strict=True)
     return all(body[at] is phis[at] or phis[at] in unread for body, phis in pairs)
 
 
 def _read(graph: Graph, owners: dict[Value, Owner]) -> tuple[set[tuple[Region, int]], set[Value]]:
-    """Return the live carried values, as region and number, and the phis whose next values are live."""
+    """Return two sets: the live carried values, as region and number, and the phis whose next values are live."""
     places: set[tuple[Region, int]] = set()
     left: set[Value] = set()
     seen: set[Value] = set()
@@ -93,7 +93,7 @@ def _read(graph: Graph, owners: dict[Value, Owner]) -> tuple[set[tuple[Region, i
 
 
 def _before(region: Region, number: int) -> range:
-    """Return the bodies that may run just before a body."""
+    """Return the numbers of the bodies that may run directly before body `number`, not counting the region's entry."""
     if region.kind == "loop":
         return range(1)
     return range(max(0, number - 1), number) if region.falls else range(0)

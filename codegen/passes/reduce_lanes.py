@@ -1,7 +1,7 @@
 """Horizontal reduction: unite all lanes of a value in a general register, square by square or half by half.
 
 With byte permutations, bit matrix products and byte masks, eight boards become 64 bytes, one for each square, with a
-bit for each board. One test for nonzero bytes is then the union, and applies the last mask for free. Source: setwise.
+bit for each board. One test for nonzero bytes then unites them, and masks them for free. Source: setwise.
 """
 
 from setwise.codegen.ir.bits import known_zero
@@ -13,7 +13,7 @@ from setwise.codegen.passes.simplify import masked_of
 from setwise.codegen.targets.table import Target
 
 _BY_RANKS = tuple(sum(8 * lane + rank << 8 * lane for lane in range(8)) for rank in range(8))
-"""The bytes that each lane gets: those of one rank, from each board."""
+"""The numbers of the bytes that each lane gets: those of one rank, from each of eight boards."""
 _SQUARE_BY_SQUARE = ("permute-bytes", "affine", "nonzero-bytes-mask")
 
 
@@ -34,7 +34,7 @@ def reduce_lanes(graph: Graph, target: Target) -> Graph:
 
 
 def _folded_under_mask(boards: Value) -> Value:
-    """Unite the halves of masked lanes; a mask that only one half needs is applied to that half alone."""
+    """Unite the halves of masked boards, with one half masked, if the other needs no mask. Else return the boards."""
     bare, mask = masked_of(boards)
     if mask is None or boards.lanes == 2:  # two lanes share one register
         return boards
@@ -56,13 +56,13 @@ def _by_halves(value: Value) -> Value:
 
 
 def _by_squares(boards: Value, mask: Lanes) -> Value:
-    """Unite eight boards, each within its mask, as 64 bytes."""
+    """Return the union of eight boards, each intersected with its mask, by way of one byte for each square."""
     ranks = Value("permute-bytes", (boards, constant(_BY_RANKS)), lanes=8)
     squares = files(ranks, RISING)
     return Value("from-mask", (Value("nonzero-bytes-mask", (squares, constant(_turned(mask)))),))
 
 
 def _turned(boards: Lanes) -> Lanes:
-    """Transpose eight boards to 64 bytes, one for each square; the first board is the highest bit of each."""
+    """Transpose eight boards to 64 bytes, one for each square. The first board has the highest bit of each byte."""
     squares = [sum((board >> square & 1) << 7 - at for at, board in enumerate(boards)) for square in range(64)]
     return tuple(sum(byte << 8 * file for file, byte in enumerate(squares[at : at + 8])) for at in range(0, 64, 8))

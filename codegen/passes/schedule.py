@@ -1,9 +1,9 @@
 """Schedule straight-line code for the fewest copies.
 
 A two-operand instruction overwrites an operand. If that operand is still live, the allocator must insert a copy. So the
-pass adds last-use constraints one by one (this instruction is scheduled after all other uses of its operand) and keeps
-each one that lowers the number of copies. Otherwise it keeps the schedule that it began with: source order, or one by
-subtrees.
+pass begins with several schedules: source order, a greedy one, some by subtrees. To each it adds last-use constraints
+(an instruction is scheduled after all other uses of its operand) one by one, while they lower the number of copies and
+of lacking registers. The best result is taken.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -23,31 +23,31 @@ from setwise.codegen.targets.table import Target
 
 CACHED_BLOCKS = 64  # conventions with as many registers have the same schedules
 CACHED_SHAPES = 1 << 10  # directions of one fill have the same dependence graph
-ROUNDS = 3  # restarts from the best schedule so far
+ROUNDS = 3  # the most rounds, each from the best schedule so far
 
 EFFORT = 1 << 14
-"""Positions of windows that are judged for one schedule; the best by then is taken. The catalogue needs 6,000."""
+"""The most positions of windows that are judged for one schedule: more than the catalogue needs."""
 
 MOST_SUBTREES, MOST_GROUPS = 32, 8
-"""The most subtrees, in the most groups, of which other orders are tried."""
+"""The most subtrees that are divided into groups, and the most groups of which other orders are tried."""
 
 
 class SubtreeOrders:
-    """Schedules of the unions that a block ends in: one subtree after the other, each joined as soon as it is there."""
+    """Schedules by subtrees: the operands of the unions that a block ends in, each united as soon as it is computed."""
 
     def __init__(self, dag: BlockDag) -> None:
         self.dag = dag
         self.roots = [i for i in reversed(range(len(dag))) if not dag.users[i]]
         """The values that no instruction of the block reads, the last first."""
         self.reads = [0] * len(dag.file)
-        """All that each value is made of. A set of values is an integer, a bit for each."""
+        """All values that each value depends on. A set of values is an integer with a bit for each."""
         self.operands = [sum([1 << arg for arg in args]) for args in dag.before]
         for i, args in enumerate(dag.args):
             for arg in args:
                 self.reads[i] |= self.reads[arg] | 1 << arg
         subtrees: dict[int, None] = {}
         self.joints: list[int] = []
-        """The instructions that join or store subtrees, the innermost last."""
+        """The instructions that unite, mask or store subtrees, the innermost last."""
         pending = [*self.roots]
         while pending:
             i = pending.pop()
@@ -57,7 +57,7 @@ class SubtreeOrders:
             else:
                 subtrees[i] = None
         self.subtrees: list[int] = []
-        """Each but the first is the one that shares most with those before it."""
+        """The last values of the subtrees. Each but the first is the one that shares most with those before it."""
         seen = 0
         while subtrees:
             nearest = max(subtrees, key=lambda i: (self.reads[i] & seen).bit_count())
@@ -66,11 +66,11 @@ class SubtreeOrders:
             self.subtrees.append(nearest)
 
     def by_kinship(self) -> list[int]:
-        """Return the schedule in which the next subtree is the one that shares most with those before it."""
+        """Return the schedule in which the next subtree is the one that shares most values with those before it."""
         return self._order(self.subtrees)
 
     def last_root_first(self) -> list[int]:
-        """Return the schedule that makes one root after the other, the last first."""
+        """Return the schedule that computes one root after the other, the last first."""
         order: list[int] = []
         done = 0
         for root in self.roots:
@@ -78,7 +78,7 @@ class SubtreeOrders:
         return order
 
     def by_groups(self) -> list[int]:
-        """Return the schedule by groups of subtrees, in the order that a descent by moves of one group finds."""
+        """Return the schedule by groups of subtrees: up to MOST_GROUPS in an order found by steepest descent."""
         groups = self.groups
 
         def cost(groups: list[list[int]]) -> int:
@@ -99,7 +99,7 @@ class SubtreeOrders:
 
     @cached_property
     def groups(self) -> list[list[int]]:
-        """Subtrees that share what fewer than half of all read: both rays of an axis, with its runs."""
+        """Groups of subtrees with a common value that fewer than half of all read; above MOST_SUBTREES one group."""
         subtrees, reads = self.subtrees, self.reads
         if len(subtrees) > MOST_SUBTREES:
             return [subtrees]
@@ -115,7 +115,7 @@ class SubtreeOrders:
         return groups
 
     def _order(self, subtrees: Sequence[int]) -> list[int]:
-        """Return the schedule of these subtrees in their order."""
+        """Return the schedule of subtrees in the given order, each joint as soon as its operands are computed."""
         order: list[int] = []
         done = 0
         joints = self.joints[::-1]
@@ -129,14 +129,14 @@ class SubtreeOrders:
         return order
 
     def _add(self, root: int, done: int, order: list[int]) -> int:
-        """Append a value and all that it is made of. Return the set of what is done by then."""
+        """Append a value and its dependencies that are not `done`, in the block's order. Return `done` and them."""
         below = (self.reads[root] | 1 << root) & ~done
         order += [i for i in range(len(self.dag)) if below >> i & 1]
         return done | below
 
 
 def _moved(groups: list[list[int]]) -> Iterator[list[list[int]]]:
-    """Yield the groups with one of them moved, each order once: to exchange neighbours either may move."""
+    """Yield each order of the groups after one group has moved, once: an exchange of neighbours moves either."""
     for at, to in permutations(range(len(groups)), 2):
         if to != at - 1:
             others = [*groups[:at], *groups[at + 1 :]]
@@ -144,22 +144,22 @@ def _moved(groups: list[list[int]]) -> Iterator[list[list[int]]]:
 
 
 class _Window(NamedTuple):
-    """The positions from `begin` to before `end` in another order. The order is empty if the constraint is a cycle."""
+    """Positions `begin` to before `end` and their new order, empty if the constraint makes a cycle or holds already."""
 
     begin: int
     end: int
     order: Sequence[int] = ()
     copies: Sequence[bool] = ()
-    """Whether each needs one."""
+    """Whether each instruction in the order needs a copy."""
     spare: Sequence[tuple[RegisterFile, Sequence[int]]] = ()
-    """The free registers of each file behind each position; negative if there are too few."""
+    """Each file, with the number of its free registers behind each position; negative if there are too few."""
 
 
 class CopyScheduler:
-    """A schedule of a block, and the last-use constraints that lower its copies.
+    """A schedule of a block, and the last-use constraints that lower its cost.
 
-    A constraint reorders a window alone: from the instruction, before which the other users now come, to the last of
-    these. So it is judged by that window, once, until another constraint changes a window that overlaps.
+    A constraint puts all other users of an operand before one user. It reorders only the window from that user to the
+    last of the others. So its cost is computed once, until a constraint whose window overlaps is accepted.
     """
 
     def __init__(self, dag: BlockDag, order: Sequence[int]) -> None:
@@ -170,13 +170,13 @@ class CopyScheduler:
         """Predecessors of each instruction: its operands, and the last-use constraints accepted so far."""
         self.effort = EFFORT
         self.needed_until = [len(order) if i in dag.live_out else -1 for i in range(len(dag.users))]
-        """The position of each value's last reader; one behind the last position if the value is live out."""
+        """The position of each value's last reader, -1 if none; one behind all positions if the value is live out."""
         self.copies = [False] * len(order)
         self.spare = {file: [0] * len(order) for file in dict.fromkeys(dag.file)}
         self._accept(self._judge(0, self.order))
 
     def improve(self) -> None:
-        """Accept one constraint after the other, always the one that saves most, while the cost is above its bound."""
+        """Accept the constraint that lowers the cost most, until none does or the cost is at its lower bound."""
         windows: dict[tuple[int, int], _Window] = {}
         while self.cost > self.dag.forced:
             offers = []
@@ -195,14 +195,14 @@ class CopyScheduler:
             windows = {w: kept for w, kept in windows.items() if kept.end <= taken.begin or taken.end <= kept.begin}
 
     def _last_uses(self) -> Iterator[tuple[int, int]]:
-        """Yield each instruction that needs a copy, with each operand that it could overwrite as its last user."""
+        """Yield each instruction that needs a copy, with each operand that it could overwrite as the last user."""
         for user in compress(self.order, self.copies):
             for arg in self.dag.overwritable[user]:
                 if arg not in self.dag.live_out:
                     yield user, arg
 
     def _window(self, user: int, arg: int) -> _Window:
-        """Return the window in which all other users of a value come before this one, behind their predecessors."""
+        """Return the window in which all other users of `arg` come before `user`, each behind its predecessors."""
         begin, rank = self.rank[user], self.rank
         others = [other for other in self.dag.users[arg] if rank[other] > begin]
         if not others:
@@ -226,7 +226,7 @@ class CopyScheduler:
         return self._judge(begin, [*moved, *[i for i in self.order[begin:end] if i not in moved]])
 
     def _judge(self, begin: int, order: list[int]) -> _Window:
-        """Return the window from `begin` on with the same instructions in that order."""
+        """Return the window from `begin` on with its instructions in this order, and its copies and free registers."""
         self.effort -= len(order)
         end = begin + len(order)
         dag, needed_until = self.dag, self.needed_until
@@ -248,7 +248,7 @@ class CopyScheduler:
         return _Window(begin, end, order, copies, tuple(spare.items()))
 
     def _accept(self, window: _Window) -> None:
-        """Take over the order of a window."""
+        """Put a window into the schedule, and update the cost."""
         at = slice(window.begin, window.end)
         self.order[at] = window.order
         self.copies[at] = window.copies
@@ -266,7 +266,7 @@ class CopyScheduler:
         self.cost = self.copies_before[-1] + excess(least[-1] for least in self.least_before.values())
 
     def _cost_with(self, window: _Window) -> int:
-        """Return the cost of the schedule with this window."""
+        """Return the cost of the schedule if a window were accepted: copies, and two for each lacking register."""
         begin, end = window.begin, window.end
         outside = self.copies_before[-1] - self.copies_before[end] + self.copies_before[begin]
         least = (min(self.least_before[file][begin], self.least_after[file][end], *s) for file, s in window.spare)
@@ -274,7 +274,7 @@ class CopyScheduler:
 
 
 class Schedules:
-    """The schedules of a block: the best one, and those by other rules."""
+    """The schedules of a basic block: the one of fewest copies, those by subtrees, and those of its graph, `dag`."""
 
     def __init__(self, dag: BlockDag) -> None:
         self.dag = dag
@@ -282,7 +282,7 @@ class Schedules:
 
     @cached_property
     def fewest_copies(self) -> list[int]:
-        """The best schedule after last-use constraints."""
+        """The cheapest schedule that is found with last-use constraints."""
 
         def improved(order: list[int]) -> tuple[int, list[int]]:
             scheduler = CopyScheduler(self.dag, order)
@@ -293,13 +293,13 @@ class Schedules:
 
     @cached_property
     def least(self) -> int:
-        """The cost of the best schedule before any last-use constraint."""
+        """The cost of the cheapest schedule that is found without last-use constraints."""
         return self._cheapest(lambda order: (self.dag.cost(order), order))[0]
 
     def _cheapest(
         self, improved: Callable[[list[int]], tuple[int, list[int]]], *more: Callable[[], list[int]]
     ) -> tuple[int, list[int]]:
-        """Return the first of the schedules that costs least once improved, behind its cost."""
+        """Return the least cost and its order, of several orders once `improved`. `more` return further ones to try."""
         tried = [list(range(len(self.dag)))]
         cheapest = improved(tried[0])
         for make in (lambda: self.dag.fewest_live, self.subtrees.by_kinship, *more, self.subtrees.last_root_first):
@@ -311,18 +311,18 @@ class Schedules:
 
 @lru_cache(CACHED_SHAPES)
 def _schedules(dag: BlockDag) -> Schedules:
-    """Return the schedules of a block, and of every block with an equal graph."""
+    """Return the schedules of a block: the same object for all blocks with equal graphs."""
     return Schedules(dag)
 
 
 @lru_cache(CACHED_BLOCKS)
 def _all_schedules(block: Block, results: tuple[Value, ...], target: Target, registers: int) -> list[Schedules]:
-    """Return the schedules of each basic block of a routine, in order."""
+    """Return for each basic block of a routine, in order, its `Schedules`."""
     return [_schedules(dag) for dag in _basic_blocks(block, results, target, registers)]
 
 
 def _basic_blocks(block: Block, results: tuple[Value, ...], target: Target, registers: int) -> Iterator[BlockDag]:
-    """Yield the basic blocks of a block and of its regions, in order."""
+    """Yield the dependence graphs of the basic blocks of a block and of its regions, in order."""
     straight: list[Value] = []
     for position, item in enumerate((*block.items, None)):
         if isinstance(item, Value):
@@ -337,7 +337,7 @@ def _basic_blocks(block: Block, results: tuple[Value, ...], target: Target, regi
 
 
 def _rescheduled(block: Block, schedules: Iterator[Schedules], chosen: Callable[[Schedules], list[int]]) -> Block:
-    """Reorder each basic block by the chosen schedule. Return the block itself if nothing moved."""
+    """Reorder each basic block by the schedule `chosen` from its `schedules`. Return the block itself if unchanged."""
     items: list[Value | RegionBlock] = []
     straight: list[Value] = []
     for item in (*block.items, None):
@@ -363,7 +363,7 @@ def schedule(block: Block, results: tuple[Value, ...], target: Target, registers
 
 
 def _by(block: Block, results: tuple[Value, ...], target: Target, registers: int, name: str) -> Block:
-    """Return the block with each basic block in the schedule of that name."""
+    """Return the block with each basic block in the schedule that is the attribute `name` of its `Schedules`."""
     return _rescheduled(block, iter(_all_schedules(block, results, target, registers)), attrgetter(name))
 
 
@@ -373,30 +373,30 @@ def schedule_pass(state: State) -> State:
 
 
 def latency_schedule_pass(state: State) -> State:
-    """Schedule for latency: list scheduling by height, at no more copies."""
+    """Schedule for latency: list scheduling by height, unless copies and lacking registers would cost more."""
     return _scheduled(state, "dag.shortest")
 
 
 def list_schedule_pass(state: State) -> State:
-    """Schedule by the critical path, whatever copies that takes."""
+    """Schedule by the critical path, however many copies that needs."""
     return _scheduled(state, "dag.critical_path_first")
 
 
 def crossing_first_pass(state: State) -> State:
-    """Schedule all that leads to a move between register files first, since these moves take longest."""
+    """Schedule instructions that lead to a move between register files first, since these moves take longest."""
     return _scheduled(state, "dag.crossing_first")
 
 
 def _scheduled(state: State, name: str) -> State:
-    """Return the state with its block rescheduled, or the state itself if nothing moved."""
+    """Return the state with its block in the schedule `name`, as in `_by`, or the state itself if nothing moved."""
     block = _by(state.block, state.graph.results, state.target, len(state.convention.scratch), name)
     return state if block is state.block else replace(state, block=block)
 
 
 def estimate(state: State) -> tuple[int, int]:
-    """Estimate the code of a selected graph: its length in instructions, and its longest path in cycles.
+    """Estimate the code of the selected stages: its length in instructions, and its longest path in cycles.
 
-    The length is that of its values, with the copies and the excess of pressure of a quick schedule.
+    The length is the number of values in blocks, plus the copies of a quick schedule and two for each lacking register.
     """
     registers = len(state.convention.scratch)
     blocks = [(place_values(graph), graph.results) for graph in state.graphs]

@@ -19,12 +19,12 @@ from setwise.codegen.passes.ternary import map_ternary
 from setwise.codegen.targets import TARGETS, in_words
 from setwise.codegen.targets.table import Refused, Target
 
-_FARTHEST = 1 << 31  # bytes of displacement
+_FARTHEST = 1 << 31  # bytes; displacements are below it
 
 
 @lru_cache(CACHED_GRAPHS)
 def select(graph: Graph, target: Target) -> tuple[Graph, tuple[Datum, ...]]:
-    """Return the graph in the operations of the target, and the tables that it reads."""
+    """Return the graph in operations of the target, and the tables that it reads. Raise Refused for a missing row."""
     graph, data = _tables(_canonical(graph), target)
     lowering = (_low_half, _scaled_sum, reduce_lanes, lower_popcount, _lanes, _complement, _ternary)
     for step in (_displaced, *lowering, _loosen, _from_memory, _written, _loaded):
@@ -33,7 +33,7 @@ def select(graph: Graph, target: Target) -> tuple[Graph, tuple[Datum, ...]]:
 
 
 def _canonical(graph: Graph) -> Graph:
-    """Put constants second, where instructions take them."""
+    """Put the constant operand of a commutative operation second: instructions take it there."""
 
     def rule(value: Value, _: Value) -> Value:
         if value.args[0].constant is not None:
@@ -44,10 +44,7 @@ def _canonical(graph: Graph) -> Graph:
 
 
 def _low_half(graph: Graph, target: Target) -> Graph:
-    """Select a 32-bit shift for a shift whose upper half is masked off: it clears that half itself.
-
-    It takes only the low five bits of a count.
-    """
+    """Select a 32-bit shift, which clears the upper half, for a left shift by less than 32 whose one user does that."""
     lower_half = ((1 << 32) - 1,)
     if not target.has("low-shl", 1) or not any(value.constant == lower_half for value in graph.order):
         return graph
@@ -63,7 +60,7 @@ def _low_half(graph: Graph, target: Target) -> Graph:
 
 
 def _displaced(graph: Graph, _: Target) -> Graph:
-    """Fold the constant part of an index into the displacement."""
+    """Fold the constant part of the index of a load or store into the displacement."""
 
     def rule(value: Value, _: Value) -> Value:
         pointer, index, *boards = value.args
@@ -77,7 +74,7 @@ def _displaced(graph: Graph, _: Target) -> Graph:
 
 
 def _loosen(graph: Graph, target: Target) -> Graph:
-    """Let a shift be a rotate if the bits that wrap round are not demanded."""
+    """Let a one-lane shift be a rotate if the bits that wrap round are not demanded."""
     shifts = {"shl": "shl-or-rotl", "shr": "shr-or-rotr"}
     if not target.has("shl-or-rotl", 1) or not any(value.op in shifts and value.lanes == 1 for value in graph.order):
         return graph
@@ -94,7 +91,7 @@ def _loosen(graph: Graph, target: Target) -> Graph:
 
 
 def _complement(graph: Graph, target: Target) -> Graph:
-    """Select and-not for a complement whose users are intersections."""
+    """Select and-not for a complement whose users are all intersections, and xor if the target has no other form."""
     if "not" not in graph.operations:
         return graph
     uses = graph.users
@@ -106,7 +103,7 @@ def _complement(graph: Graph, target: Target) -> Graph:
                 if old.args[at].op == "not" and all(user.op == "and" for user in uses[old.args[at]]):
                     return Value("andn", (inverted.args[0], value.args[1 - at]), None, value.lanes)
         if value.op == "not" and not target.has("not", value.lanes) and not target.has("ternary", value.lanes):
-            # A complement that no and-not takes in.
+            # If all users become and-nots, this value is dropped.
             return Value("xor", (value.args[0], constant(ALL, value.lanes)), None, value.lanes)
         return value
 
@@ -120,7 +117,7 @@ def _ternary(graph: Graph, target: Target) -> Graph:
 
 
 def _lanes(graph: Graph, target: Target) -> Graph:
-    """Legalize operations on several lanes. Pairs may then share a board."""
+    """Legalize operations on several lanes, and moves from them. Pairs may share the move of a board to a vector."""
     made = rewrite(graph, lambda value, _: _in_lanes(value, target))
     return cse(made) if "beside" in graph.operations else made
 
@@ -143,21 +140,21 @@ def _in_lanes(value: Value, target: Target) -> Value:
     if value.op == "select" and target.has("blend", lanes):
         return _blend(value, target)
     if value.op == "select" and sum(arg.constant is not None for arg in value.args) > 1:
-        # Three-input logic takes one constant.
+        # Three-input logic takes at most one constant.
         mask, chosen, other = value.args
         return chosen & mask | other & ~mask
     return value
 
 
 def _alone(value: Value) -> Value:
-    """Legalize the move of one lane of two to a general register: the upper one is moved down first."""
+    """Legalize a half of two lanes as a move to a general register, the upper by way of the low lane; keep all else."""
     if value.op == "high-half":
         return Value("to-general", (Value("high-half", value.args, lanes=2),))
     return Value("to-general", value.args) if value.op == "low-half" else value
 
 
 def _pair(target: Target, first: Value, second: Value) -> Value:
-    """Return a vector of two scalars. A move into a vector register clears its upper lanes."""
+    """Return a vector of two scalars, `first` in the low lane. A move into a vector register clears its upper lanes."""
     if first.constant == (0,):
         return Value("join", (constant(0, 2), Value("from-general", (second,), lanes=2)), lanes=2)
     low = Value("from-general", (first,), lanes=2)
@@ -169,7 +166,10 @@ def _pair(target: Target, first: Value, second: Value) -> Value:
 
 
 def _blend(value: Value, target: Target) -> Value:
-    """Legalize a choice between two values by lane; of two scalars by a permutation of their pair."""
+    """Legalize a choice by lane between two values. Two broadcast scalars become a pair in 2 lanes.
+
+    In 4 lanes they become a permutation of a pair, if the target has one. All else becomes a blend.
+    """
     mask, chosen, other = value.args
     picks = tuple(lane != 0 for lane in mask.attr)
     scalars = [v.args[0].args[0] for v in (chosen, other) if v.op == "splat" and v.args[0].op == "from-general"]
@@ -185,7 +185,7 @@ def _blend(value: Value, target: Target) -> Value:
 
 
 def _scaled_sum(graph: Graph, target: Target) -> Graph:
-    """Select a scaled address for a sum with a board shifted by 1 to 3 that has no other user."""
+    """Select a scaled address for a sum with a value shifted left by 1 to 3, if the shift has no other user."""
     if not target.has("scaled-sum", 1) or "add" not in graph.operations:
         return graph
     uses = graph.users
@@ -203,7 +203,7 @@ def _scaled_sum(graph: Graph, target: Target) -> Graph:
 
 
 def _tables(graph: Graph, target: Target) -> tuple[Graph, tuple[Datum, ...]]:
-    """Lower table look-ups to an address and an entry, and switches to a jump table.
+    """Lower table look-ups to an address and an entry, and switches to jump tables. Return the graph and all tables.
 
     Without such jumps on the target, a switch stays and compares its index with the numbers of its cases.
     """
@@ -237,13 +237,13 @@ def _tables(graph: Graph, target: Target) -> tuple[Graph, tuple[Datum, ...]]:
 
 
 def _from_memory(graph: Graph, target: Target) -> Graph:
-    """Fold loads into their users if all can take a memory operand. A constant beside one is then loaded, once."""
+    """Fold a vector load into its users if all can take a memory operand. A constant beside it is then loaded."""
     if target.aligned_operands or "load" not in graph.operations:
         return graph  # arrays need not be aligned
     uses = graph.users
 
     def position(user: Value, board: Value) -> int | None:
-        """Return the operand position in which a user can take a board from memory, or None."""
+        """Return the position among the arguments in which a user can take `board` from memory, or None."""
         others = [arg for arg in user.args if arg is not board]
         if sum(arg is board for arg in user.args) != 1 or any(arg in eager for arg in others):
             return None
@@ -282,7 +282,7 @@ def _from_memory(graph: Graph, target: Target) -> Graph:
 
 
 def _written(graph: Graph, target: Target) -> Graph:
-    """Store the low lane of a vector directly, not through a general register."""
+    """Store the low lane of a vector directly, not through a general register, if only the store uses it."""
     uses = graph.users
 
     def rule(value: Value, old: Value) -> Value:
@@ -295,7 +295,7 @@ def _written(graph: Graph, target: Target) -> Graph:
 
 
 def _loaded(graph: Graph, target: Target) -> Graph:
-    """Load constants that no instruction takes as an operand, and hoist repeated ones if the target asks for it."""
+    """Load constants that users cannot take as operands, and vector constants used repeatedly if `hoist_constants`."""
     loads: dict[Lanes, Value] = {}
     often = {lanes for lanes, number in _times(graph).items() if number > 1} if target.hoist_constants else set()
 
@@ -332,7 +332,7 @@ def _times(graph: Graph) -> Counter[Lanes]:
 
 
 def load_constant(value: Value) -> Value:
-    """Return the load of a constant into a register."""
+    """Return a value that loads a constant into a register."""
     if value.lanes > 1:
         return Value("load-constant", (value,), lanes=value.lanes)
     return Value("load-constant", (), value.constant)

@@ -1,4 +1,4 @@
-"""Reuse the opposite fill: begin a fill with the result of the fill against it after a step.
+"""Reuse the opposite fill: take the first step of a right fill from that of the left fill of the same board.
 
 `x = g | q & g << n` and `y = g | p & g >> n` both shift `g`, which takes a copy. `x >> n` has the squares of `g >> n`,
 and beyond them only squares of `g`, which `y` has anyway: `y = g | p & x >> n`. If that is the last use of `x`, the
@@ -12,11 +12,11 @@ from setwise.codegen.passes.state import State
 
 
 def share_opposite_fill(graph: Graph) -> Graph:
-    """Begin right fills with the results of left fills that do not depend on them."""
+    """Compute the first step of right fills as `x >> n`, from left fills that depend on no right fill."""
     uses = graph.users
     there: dict[tuple[Value, int], Value] = {}
     fills: dict[Value, tuple[int, int]] = {}
-    """The right fills, with the positions of the run among the arguments and of the shift among those of the run."""
+    """The right fills: the positions of `p & g >> n` among the arguments of `y`, and of `g >> n` among its own."""
     for value in graph.order:
         for at, run in enumerate(value.args) if value.op == "or" and value.lanes == 1 else ():
             for to, shift in enumerate(run.args) if run.op == "and" else ():
@@ -50,5 +50,5 @@ def share_opposite_fill(graph: Graph) -> Graph:
 
 
 def share_opposite_fill_pass(state: State) -> State:
-    """Reuse opposite fills in each stage, on targets whose shifts overwrite their operand."""
+    """Reuse opposite fills, unless the routine is verbatim or the target has a three-operand rotate."""
     return state if state.routine.verbatim or state.target.has("shl-or-rotl", 1) else state.each(share_opposite_fill)

@@ -16,7 +16,7 @@ Rule = Callable[[Graph], Graph]
 
 
 def cse(graph: Graph) -> Graph:
-    """Share common subexpressions. A copy stays a variable of its own."""
+    """Share common subexpressions. Copies are not shared: each stays a variable of its own."""
     seen: dict[tuple[Any, ...], Value] = {}
 
     def rule(value: Value, old: Value) -> Value:
@@ -28,7 +28,7 @@ def cse(graph: Graph) -> Graph:
 
 
 def fold(graph: Graph, unfolded: set[Value]) -> Graph:
-    """Fold constants, and drop operations that change nothing. `unfolded` remembers values that do not fold."""
+    """Fold constants, and drop operations that change nothing. `unfolded` caches the values that do not fold."""
 
     def rule(value: Value, old: Value) -> Value:
         if value in unfolded:
@@ -64,7 +64,7 @@ def fold(graph: Graph, unfolded: set[Value]) -> Graph:
 
 
 def masked_of(value: Value) -> tuple[Value, Lanes | None]:
-    """Split `value & mask` into the value and the constant mask; the mask is None if there is none."""
+    """Split `value & mask` into the value and the constant mask. For another value, return it and None."""
     if value.op == "and":
         first, second = value.args
         if second.op == "const" and first.op != "const":
@@ -75,19 +75,19 @@ def masked_of(value: Value) -> tuple[Value, Lanes | None]:
 
 
 def reassociate_masks(graph: Graph, known: dict[Value, Lanes]) -> Graph:
-    """Reassociate constant masks: drop one that the value is within, move others outward through `or`.
+    """Reassociate constant masks: drop a mask that clears nothing, move others outward through `or`.
 
-    (x & M) & y = x & y            where y is within M
-    (x & M) | y = (x | y) & M      where y is within M
+    (x & M) & y = x & y            if y has no bit outside M
+    (x & M) | y = (x | y) & M      if y has no bit outside M
     (x & M) | (y & M) = (x | y) & M
 
-    `known` remembers known zero bits.
+    `known` caches known zero bits.
     """
     uses = graph.users
 
     @cache
     def moves(masked: Value) -> bool:
-        """Return whether every user can do without the mask. Otherwise both values would be live."""
+        """Return whether every user can do without the mask. If one cannot, both x and x & M would be live."""
         _, mask = masked_of(masked)
         return mask is not None and all(
             user.op in ("and", "or")
@@ -115,7 +115,7 @@ def reassociate_masks(graph: Graph, known: dict[Value, Lanes]) -> Graph:
 
 
 def factor_masks(graph: Graph) -> Graph:
-    """Factor a constant mask out of a union: gather its leaves, so that the mask is applied once."""
+    """Factor constant masks out of a union: unite the leaves with equal masks, so that each mask is applied once."""
     uses = graph.users
 
     def leaves(root: Value) -> Iterator[Value]:
@@ -159,8 +159,8 @@ def factor_masks(graph: Graph) -> Graph:
 def demanded_bits(graph: Graph, loose: bool = False, verbatim: bool = False) -> Graph:
     """Drop masks and parts of unions that change no demanded bit.
 
-    One may be needed only because another is dropped. So only those go that stay droppable together. `loose` keeps
-    masks that a rotate in place of a shift needs. `verbatim` keeps the parts of unions.
+    When one is dropped, another may become necessary. So only those are dropped that can be dropped together. `loose`
+    keeps masks that a rotate in place of a shift needs. `verbatim` keeps the parts of unions.
     """
     while doomed := _unseen_together(graph, loose, verbatim):
         graph = _without(graph, doomed)
@@ -183,7 +183,7 @@ def _unseen_together(graph: Graph, loose: bool, verbatim: bool) -> dict[Value, V
 
 
 def _unseen(graph: Graph, loose: bool, verbatim: bool, gone: Mapping[Value, Value]) -> dict[Value, Value]:
-    """Return values with an argument that has the same demanded bits, once the values `gone` are dropped."""
+    """Return values, each with the argument that equals it in all demanded bits, once those of `gone` are replaced."""
     known: dict[Value, Lanes] = {}
     wanted = demanded(graph, loose=loose, known=known, gone=gone)
 
@@ -203,7 +203,7 @@ def _unseen(graph: Graph, loose: bool, verbatim: bool, gone: Mapping[Value, Valu
 
 
 def _without(graph: Graph, doomed: Mapping[Value, Value]) -> Graph:
-    """Replace each of these values by one of its arguments."""
+    """Replace each value in `doomed` by the argument that is given there."""
     return rewrite(graph, lambda new, old: new.args[place_of(doomed[old], old.args)] if old in doomed else new)
 
 
@@ -237,7 +237,7 @@ def _settled(graph: Graph, rules: Rule) -> Graph:
 
 
 def simplify_pass(state: State) -> State:
-    """Simplify each stage. A choice of masks with ranks keeps what a rotate in place of a shift needs."""
+    """Simplify each stage. If masks clear ranks, those are kept that a rotate in place of a one-lane shift needs."""
     return state.each(
         lambda graph: simplify(graph, loose=state.masks.ranks and graph.shifts_scalars, verbatim=state.routine.verbatim)
     )

@@ -1,9 +1,9 @@
 """Spill values to the stack where register pressure exceeds the register file.
 
 The victim is the live value with the farthest next use (Belady 1966). It is stored where it is defined and reloaded
-before its next use, and keeps that register until the pressure takes it again. What a region carries may lie in a slot
-from one body to the next. At the end of a body all next values are stored at once: a slot that is still read is copied
-aside first.
+before its next use, and keeps that register until the pressure takes it again. A carried value of a region may be in a
+slot from one body to the next. At the end of a body the next values are stored in turn, so a slot that is still read
+is first copied aside.
 """
 
 from collections.abc import Iterator, Mapping, Sequence, Set
@@ -28,21 +28,21 @@ from setwise.codegen.passes.state import Block, RegionBlock, Spilled, State
 from setwise.codegen.targets.table import Target
 
 Variable = tuple[Region, int]
-"""A loop-carried value, or one of another region: the region, and its number there."""
+"""A carried value of a loop or another region: the region, and the number of the value there."""
 
 Items = list[Value | RegionBlock]
 
 Path = tuple[int, ...]
-"""The number of an item in its block, behind the paths of the regions around it, each with the number of the body."""
+"""The position of an item: (2, 0, 5) is item 5 of body 0 of the region that is item 2 of the outermost block."""
 
-ENTRY: Path = (-1,)
+ENTRY: Path = (-1,)  # in front of all items
 
 
 @dataclass
 class SpillSet:
-    """The set of spilled values: the first slot of 8 bytes of each, and the number of slots.
+    """The spilled values: the first slot of 8 bytes of each, and `size`, the number of slots.
 
-    A value gives its register up in front of items of the block in which it was defined, or reloaded.
+    `splits`: the items in front of which a value gives its register up, in the block of its definition or reload.
     """
 
     slots: dict[Value | Variable, int] = field(default_factory=dict)
@@ -50,19 +50,19 @@ class SpillSet:
     size: int = 0
 
     def add(self, spilled: Value | Variable) -> None:
-        """Give a value slots, unless it has some."""
+        """Give a value slots, one for each lane, unless it has some."""
         lanes = spilled.lanes if isinstance(spilled, Value) else spilled[0].inits[spilled[1]].lanes
         if spilled not in self.slots:
             self.slots[spilled] = _align(self.size, lanes)
             self.size = self.slots[spilled] + lanes
 
     def split(self, value: Value, at: Path) -> None:
-        """Let the value be in no register from an item on until it is reloaded."""
+        """Let the value be in no register from item `at` on until it is reloaded."""
         self.add(value)
         self.splits.setdefault(value, set()).add(at)
 
     def is_kept(self, value: Value, since: Path, now: Path) -> bool:
-        """Return whether the register that the value got at one item is still its own at another."""
+        """Return whether a value that got its register at item `since` still has it at item `now`."""
         depth = len(since)
         return now[: depth - 1] == since[:-1] and not any(
             len(split) == depth and since < split <= now[:depth] for split in self.splits.get(value, ())
@@ -70,7 +70,7 @@ class SpillSet:
 
 
 class Rewriting:
-    """A block with the stores and reloads of a spill set."""
+    """The rewriting of a block with the stores and reloads of a spill set; each reload is a new name of its value."""
 
     def __init__(self, spills: SpillSet) -> None:
         self.spills = spills
@@ -79,18 +79,18 @@ class Rewriting:
         self.carried_slots: dict[Value, int] = {}
         """The slots of phis and results that a region carries on the stack."""
         self.names: dict[Value, Value] = {}
-        """The new name of each value: the last one that got a register."""
+        """The new name of each old value: the value of the new block that got a register for it last."""
         self.before: dict[Value, Value] = {}
-        """The original value of each new name."""
+        """The old value of each new name."""
         self.since: dict[Value, Path] = {}
-        """The item at which each new name got its register."""
+        """The old item at which each new name got its register."""
         self.carried: dict[Value, list[Variable]] = {}
-        """The variables that each value begins, is in a body, or becomes."""
+        """The variables of which each new value is the initial value, a phi or a next value."""
         self.paths: dict[Value | Region | Variable, Path] = {}
-        """The old item of each new item; of a store behind an item the next old one; of each body its end."""
+        """The old item of each new item or region (of a result's store the one behind), and the end of each body."""
 
     def spilled(self, block: Block, results: tuple[Value, ...]) -> Spilled:
-        """Return the block, and the results by their new names."""
+        """Return the block with stores and reloads, the results by their new names, and the number of slots."""
         items: Items = []
         for value, slot in reversed(self.spills.slots.items()):
             if isinstance(value, Value) and value.op == "param":
@@ -102,12 +102,12 @@ class Rewriting:
         return Spilled(Block(tuple(items)), self.reload(results, items), self.slots)
 
     def add(self, item: Value, items: Items) -> None:
-        """Append an item that belongs to the old one that is rewritten."""
+        """Append a new item, and record that it belongs to the old item that is being rewritten."""
         items.append(item)
         self.paths[item] = self.path
 
     def rewrite(self, item: Value | RegionBlock, items: Items) -> None:
-        """Append an item with its reloads and its store."""
+        """Append an item with its new arguments, behind their reloads, and the stores of results that are spilled."""
         if isinstance(item, RegionBlock):
             self.region(item, items)
             return
@@ -117,24 +117,24 @@ class Rewriting:
         self.keep(item, items)
 
     def name(self, old: Value, new: Value) -> None:
-        """Let this name of a value have a register from here on."""
+        """Let an old value have this new name, which gets a register here."""
         self.names[old] = new
         self.before[new] = old
         self.since[new] = self.path
 
     def keep(self, value: Value, items: Items) -> None:
-        """Store a value that has just been defined, if it is spilled."""
+        """Append the store of a value that has just been defined, if it is spilled."""
         if value in self.spills.slots:
             store = Value("store", (self.names[value],), self.spills.slots[value], value.lanes)
             items.append(store)
             self.paths[store] = (*self.path[:-1], self.path[-1] + 1)
 
     def slot(self, value: Value) -> int | None:
-        """Return the slot of a value on the stack."""
+        """Return the first slot of a value, or None if it has none."""
         return self.carried_slots.get(value, self.spills.slots.get(value))
 
     def reload(self, values: Sequence[Value], items: Items, *, stays: bool = False) -> tuple[Value, ...]:
-        """Return the values by their new names, reloaded if no register has them; they keep it if one `stays`."""
+        """Return the values by new names; append reloads of those in no register, for later items too if `stays`."""
         spilled = {value: slot for value in register_operands(values) if (slot := self.slot(value)) is not None}
         again: dict[Value, Value] = {}
         for value in sorted(spilled, key=spilled.__getitem__):
@@ -148,14 +148,14 @@ class Rewriting:
         return tuple([self.renamed(value, again) for value in values])
 
     def renamed(self, value: Value, again: Mapping[Value, Value]) -> Value:
-        """Return the new name of a value; of a memory operand that with the new names of its base and index."""
+        """Return the new name of a value, from `again` if there. A memory operand gets new names for base and index."""
         if value.op != "place":
             return again[value] if value in again else self.names.get(value, value)
         args = tuple([self.renamed(arg, again) for arg in value.args])
         return value if same(args, value.args) else value.on(args)
 
     def store(self, value: Value, slot: int, items: Items) -> None:
-        """Store a value, or a constant, in a slot."""
+        """Append the store of a value, or of a constant, in a slot."""
         (source,) = self.reload((value,), items)
         if source.constant is not None:
             source = load_constant(source)
@@ -163,7 +163,7 @@ class Rewriting:
         self.add(Value("store", (source,), slot, source.lanes), items)
 
     def region(self, placed: RegionBlock, items: Items) -> None:
-        """Append a region without what it carries in slots."""
+        """Append a region without the carried values that have slots: they are stored before it and in its bodies."""
         old, path = placed.region, self.path
         away = {i: self.spills.slots[old, i] for i in range(len(old.inits)) if (old, i) in self.spills.slots}
         kept = [i for i in range(len(old.inits)) if i not in away]
@@ -208,11 +208,11 @@ class Rewriting:
                 self.carried.setdefault(value, []).append((old, i))
 
     def leave(self, old: Region, number: int, away: Mapping[int, int], items: Items) -> tuple[Value, ...]:
-        """Store next values in their slots at the end of a body. Return those in registers, and what a loop tests."""
+        """Store next values of body `number` in the slots `away`. Return the others, and the value a loop tests."""
         phis, nexts, asked = old.phis[number], old.bodies[number], loop_conditions(old)
         written = {i: slot for i, slot in away.items() if nexts[i] is not phis[i]}
         for i in written:
-            if phis[i] in {*nexts, *asked}:  # copy aside what is still read
+            if phis[i] in {*nexts, *asked}:  # the slot is still read: copy it aside
                 aside = _align(self.slots, phis[i].lanes)
                 self.slots = aside + phis[i].lanes
                 self.store(phis[i], aside, items)
@@ -223,7 +223,7 @@ class Rewriting:
 
 
 def _align(slot: int, lanes: int) -> int:
-    """Return the next slot that is aligned for a value of that width."""
+    """Return the slot itself, or the next one, that is aligned for a value of that many lanes."""
     return -(-slot // lanes) * lanes
 
 
@@ -236,16 +236,16 @@ class _StepPressure:
         self.available = available
         self.fewest = min(available.values())
         self.reload_at: dict[Value, int] = {}
-        """Spilled values, each with the step of its reload."""
+        """Spilled values, each with the step of its next reload."""
 
     def exceeded_file(self, event: ProgramPoint) -> RegisterFile | None:
-        """Return the register file whose pressure exceeds its size at a step, or None."""
+        """Return a register file whose pressure exceeds its size at a step, or None."""
         fewest, available = self.fewest, self.available
         if event.value is not None and len(event.live_after.union((event.value,), reads(event))) <= fewest:
             return None
         for values in self.live_sets(event):
             if len(values) > fewest:
-                # Another name of a value is in the same register.
+                # A copy, or a value by another free operation, shares its operand's register.
                 held = {original(value) for value in values}
                 files = [value.file for value in held if value.op not in WRITES]
                 for file in available:
@@ -270,10 +270,10 @@ class _StepPressure:
             yield after | read
 
     def interfering_operands(self, value: Value, after: Set[Value]) -> set[Value]:
-        """Return the operands that interfere with the result.
+        """Return the operands that interfere with the result, if the values `after` are live behind it.
 
-        General operands always do, which reserves a register for the copy. A vector operand does unless a two-operand
-        form may overwrite it; with three-operand forms none does.
+        General operands always do, which reserves a register for the copy. Vector operands do in two-operand forms,
+        except one that dies and may be overwritten; with three-operand forms none does.
         """
         vectors = {arg for arg in register_operands(value.args) if arg.file == "vector"}
         others = set(register_operands(value.args)) - vectors
@@ -295,18 +295,18 @@ class _Spiller(_StepPressure):
         self.paths = [_path(event, rewriting.paths) for event in self.events]
         self.defined = {event.value: at for at, event in enumerate(self.events) if event.value is not None}
         self.uses: dict[Value, list[int]] = {named: [] for value in self.defined for named in (*value.args, value)}
-        """The steps that read each value; in the order in which values are named, since sets have none."""
+        """The steps that read each value. The keys are in the order of first mention, so that victims do not vary."""
         for at, event in enumerate(self.events):
             for value in reads(event):
                 self.uses.setdefault(value, []).append(at)
         self.fixed = {value for event in self.events if event.region is not None for value in reads(event)}
         self.old = rewriting.before | {value: value for value in self.uses if value.op == "param"}
-        """The value before spilling; a reload for one use alone has none."""
+        """The old value of each new one. A reload for a single use has none."""
         self.since = dict.fromkeys(self.old, ENTRY) | rewriting.since
-        """The item at which each got its register."""
+        """The old item at which each new value got its register."""
 
     def spill_round(self) -> bool:
-        """Spill victims at each step that exceeds a file. Return whether anything was spilled."""
+        """Spill victims at steps that exceed a file, until one has none or a variable. Return whether any was."""
         spilled = False
         for at, event in enumerate(self.events):
             for value in [value for value, reload in self.reload_at.items() if reload == at]:
@@ -329,7 +329,7 @@ class _Spiller(_StepPressure):
         return spilled
 
     def split_point(self, value: Value, at: int) -> Path | None:
-        """Return the item before which a value can give up its register for a step, or None.
+        """Return the old item in front of which a value can give up its register for a step, or None.
 
         The item is in the block in which the value got the register.
         """
@@ -339,9 +339,9 @@ class _Spiller(_StepPressure):
         return place if place[:-1] == since[:-1] and since < place and place not in splits else None
 
     def choose_victim(self, at: int, file: RegisterFile) -> Value | Variable | None:
-        """Return the value with the farthest next use, if possible one that no region reads or carries.
+        """Return the value of a file with the farthest next use, if possible one that no region reads or returns.
 
-        Without one, return the variable with the fewest uses.
+        Without any, return the variable that is read in fewest steps, or None.
         """
         event = self.events[at]
         held = event.live_after - self.reload_at.keys()
@@ -365,18 +365,18 @@ class _Spiller(_StepPressure):
         return min(variables, key=self.count_uses, default=None)
 
     def next_use(self, value: Value, at: int) -> tuple[int, int]:
-        """Return the next use after a step; of equals the one that was defined first is greatest."""
+        """Return a sort key: the next use after a step, of equals the value that is defined first is the greatest."""
         following = next((use for use in self.uses[value] if use > at), len(self.events))
         return following, -self.defined.get(value, -1)
 
     def count_uses(self, variable: Variable) -> int:
-        """Return how often the bodies of its region read a variable."""
+        """Return the number of steps that read a phi of a variable, over all bodies."""
         region, number = variable
         return sum(len(self.uses.get(phis[number], ())) for phis in region.phis)
 
 
 def _path(event: ProgramPoint, paths: Mapping[Value | Region | Variable, Path]) -> Path:
-    """Return the old item of a step of the new block."""
+    """Return the old item that a step of the new block belongs to, by the `paths` of its values and regions."""
     if event.value is not None:
         return paths[event.value]
     assert event.region is not None
@@ -389,7 +389,7 @@ def _path(event: ProgramPoint, paths: Mapping[Value | Region | Variable, Path]) 
 
 
 def spill(block: Block, results: tuple[Value, ...], target: Target, available: Mapping[RegisterFile, int]) -> Spilled:
-    """Insert spills and reloads until the pressure on each register file is at most `available`."""
+    """Insert spills and reloads until the pressure on each file is at most `available`, or no victim is left."""
     pressure = _StepPressure(program_points(block, results), target, available)
     if not any(map(pressure.exceeded_file, pressure.events)):
         return Spilled(block, results, 0)
@@ -402,7 +402,7 @@ def spill(block: Block, results: tuple[Value, ...], target: Target, available: M
 
 
 def spill_pass(state: State) -> State:
-    """Store stack-bound parameters, and spill where registers do not suffice."""
+    """Store the parameters that broadcasts read from the stack, and spill where registers do not suffice."""
     general = len(state.convention.scratch) + len(state.convention.saved)
     # A mask is moved to a general register at once, so there are always enough registers for masks.
     available: dict[RegisterFile, int] = {"general": general}

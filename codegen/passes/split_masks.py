@@ -1,4 +1,4 @@
-"""Split a mask in two to save a copy: rewrite `x & (A & B)` as `(x & A) & (x & B)` if both values exist.
+"""Split a constant mask in two to save a copy: rewrite `x & (A & B)` as `(x & A) & (x & B)` if both values exist.
 
 The instruction then overwrites `x & A` or `x & B`, and leaves `x` to another user. But both values live until then, so
 the pass is a refinement that is tried on the best form.
@@ -14,7 +14,7 @@ from setwise.codegen.passes.state import State
 
 
 def split_masks(graph: Graph) -> Graph:
-    """Compute masked boards of one lane from two boards with wider masks."""
+    """Compute a one-lane `x & (A & B)` from `x & A` and `x & B`, if all three are values of the graph."""
     masks: dict[Value, set[Lanes]] = {}
     for value in graph.order:
         if value.op == "and" and value.lanes == 1 and (mask := value.args[1].constant):
@@ -37,6 +37,6 @@ def split_masks(graph: Graph) -> Graph:
 
 
 def split_masks_pass(state: State) -> State:
-    """Split masks in the selected graph, which is then scheduled again."""
+    """Split masks in the selected graph, unless the routine is verbatim. The graph must then be scheduled again."""
     graph = state.selected if state.routine.verbatim else split_masks(state.selected)
     return state if graph is state.selected else replace(state, selected=graph, graph=graph)

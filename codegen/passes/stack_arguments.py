@@ -1,4 +1,4 @@
-"""Stack arguments: read parameters from the stack where the convention or a broadcast has them there."""
+"""Stack arguments: read parameters from the stack if the convention passes them there, or for a broadcast."""
 
 from dataclasses import replace
 
@@ -12,8 +12,8 @@ from setwise.codegen.targets.table import Refused
 def stack_arguments_pass(state: State) -> State:
     """Read parameters without a register from the stack.
 
-    If the target asks for it, broadcasts read their parameters from the red zone too, where `parameter_stores` puts
-    them. Raises Refused if a vector parameter has no register.
+    If the target broadcasts from memory and the red zone has room for all parameters, broadcasts of parameters read the
+    red zone, where `parameter_stores` puts them. Raises Refused if a vector parameter has no register.
     """
     parameters = state.graph.parameters
     vectors, registers = sum(p.lanes > 1 for p in parameters), len(state.convention.vector_arguments)
@@ -33,7 +33,7 @@ def stack_arguments_pass(state: State) -> State:
 
 
 def _through_memory(graph: Graph) -> Graph:
-    """Broadcast parameters in general registers from slots in the red zone."""
+    """Let broadcasts of parameters in general registers read these from slots in the red zone."""
     slots = {value: -1 - at for at, value in enumerate(graph.parameters)}
 
     def rule(value: Value, _: Value) -> Value:
@@ -44,6 +44,6 @@ def _through_memory(graph: Graph) -> Graph:
 
 
 def parameter_stores(graph: Graph) -> tuple[Value, ...]:
-    """Return the stores of parameters to the slots that broadcasts read."""
+    """Return the stores of parameters to the slots that broadcasts of the graph read."""
     slots = sorted({value.count for value in graph.order if value.op == "splat-reload"}, reverse=True)
     return tuple(Value("store", (graph.parameters[-1 - slot],), slot) for slot in slots)

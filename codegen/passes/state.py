@@ -19,16 +19,16 @@ from setwise.codegen.targets.general import X86_64
 from setwise.codegen.targets.table import Target
 
 CACHED_GRAPHS = 64
-"""Graphs whose rewriting a pass remembers: several forms of a routine share a stage."""
+"""The number of graphs whose rewriting a pass remembers: several forms of a routine share a stage."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Masks:
-    """The choice of masks on a ray's path.
+    """The choice of masks on a ray's path, two switches.
 
-    `inner`: the path of an attack ray keeps only squares that the opposite ray can enter too, so that one path serves
-    both; a flood need not pass an edge square to attack beyond it. `ranks`: the mask also clears the ranks that a shift
-    empties, so that a rotate may replace the shift.
+    `inner`: the path of an attack ray keeps only squares that the opposite ray can enter too, so that both rays share
+    it; it may, because a flood need not pass an edge square to attack beyond it. `ranks`: the mask also clears the
+    ranks that a shift empties, so that a rotate may replace the shift.
     """
 
     inner: bool = False
@@ -64,7 +64,7 @@ class RegionBlock:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Spilled:
-    """A block after spilling: with stores and reloads, its results by their new names, and its slots of 8 bytes."""
+    """A block after spilling: with stores and reloads, the routine's results in it, and the number of 8-byte slots."""
 
     block: Block
     results: tuple[Value, ...]
@@ -73,7 +73,7 @@ class Spilled:
 
 @dataclass(frozen=True)
 class Allocation:
-    """The result of register allocation: code, callee-saved registers in use, and whether the search was exact."""
+    """The result of register allocation: instructions, callee-saved registers in use, whether the search was exact."""
 
     items: tuple[Item, ...]
     saved: tuple[Register, ...]
@@ -82,23 +82,23 @@ class Allocation:
 
 @dataclass(frozen=True)
 class State:
-    """The state of a routine between passes. Each pass sets the next field from those above it."""
+    """The state of a routine between passes. Passes set its fields from top to bottom; some rewrite `graph` again."""
 
     routine: Routine
     layout: Layout
     describe: Description
     masks: Masks = Masks()
     target: Target = X86_64
-    """Known from selection on."""
+    """Set before selection, where it is first read."""
     convention: Convention = SYSV
-    """Known after selection."""
+    """Set after selection and estimate, which assumes the default."""
     most: float = inf
-    """The most instructions of its code; allocation raises TooLong above that."""
+    """The most instructions that its code may have; allocation raises TooLong for more."""
     before: tuple[Graph, ...] = ()
-    """The stages that run first, until they are joined: the result of each is the last parameter of the next."""
+    """The stages in front of `graph`, until they are joined: the result of each is the last parameter of the next."""
     graph: Graph = Graph((), ())
     masked: tuple[Graph, ...] = ()
-    """The graphs in shifts and masks, before selection."""
+    """All stages in shifts and masks, before selection."""
     selected: Graph = Graph((), ())
     data: tuple[Datum, ...] = ()
     """The tables that the selected graph reads."""
@@ -116,7 +116,7 @@ class State:
 
     @property
     def shape(self) -> tuple[Any, ...]:
-        """A key that is equal for two states with the same graphs."""
+        """A key that is equal for two states whose stages produce the same code."""
         return tuple([graph.shape for graph in self.graphs])
 
     @property

@@ -1,7 +1,7 @@
 """Map bitwise operations to three-input instructions: technology mapping by cut enumeration.
 
-A cut of a value is a set of at most three leaves from which one instruction computes it. Values inside a cut have no
-other users. Each value takes the cut that needs fewest instructions in all.
+A cut of a value is a set of at most three values, its leaves, from which one instruction computes it. Values between
+them have no other users. Each value takes the cut that needs fewest instructions in all.
 """
 
 from collections.abc import Iterator, Mapping
@@ -14,11 +14,11 @@ from setwise.codegen.ir.values import Value, same
 Cut = tuple[Value, ...]
 
 MOST_CUTS = 16
-"""The most cuts of a value that its users extend: a long chain over a few leaves has as many as values."""
+"""The most cuts of a value that its user extends. Without it, the number of cuts grows with the length of a chain."""
 
 
 def map_ternary(graph: Graph, wanted: frozenset[int]) -> Graph:
-    """Replace two or more operations by a `ternary` value with its truth table as attribute.
+    """Replace a select, a complement or several bitwise operations by a `ternary` value, whose attr is its truth table.
 
     `wanted` are the numbers of lanes for which the target has the instruction.
     """
@@ -32,7 +32,7 @@ def map_ternary(graph: Graph, wanted: frozenset[int]) -> Graph:
         return len(leaves) <= 3 and [leaf.op for leaf in leaves].count("const") <= 1
 
     def cuts(value: Value) -> Iterator[Cut]:
-        """Yield the cuts of a value."""
+        """Yield the cuts of a value, some perhaps repeatedly. The first is its arguments, of any number."""
         yield tuple(dict.fromkeys(value.args))
         inner = [[(arg,), *inside.get(arg, ())] for arg in value.args]
         for parts in product(*inner):
@@ -76,7 +76,7 @@ def map_ternary(graph: Graph, wanted: frozenset[int]) -> Graph:
 
 
 def _truth(value: Value, inputs: dict[Value, int]) -> int:
-    """Return the truth table of a value over the tables of its leaves."""
+    """Return the truth table of a value, 8 bits, given those of its leaves."""
     truths = dict(inputs)
     for below in postorder((value,), inputs):
         truths[below] = below.operation.of(*(truths[arg] for arg in below.args)) & 0xFF
@@ -84,10 +84,10 @@ def _truth(value: Value, inputs: dict[Value, int]) -> int:
 
 
 def _last_first(args: tuple[Value, ...], truth: int, ready: Mapping[Value, int]) -> tuple[tuple[Value, ...], int]:
-    """Order the arguments, with the truth table: the one that is ready last comes first, a constant last.
+    """Return the arguments in a new order, with its truth table: the last to be `ready` comes first, a constant last.
 
-    The first operand may be overwritten, and its latency is the shortest: on Zen 4 a rotate and the vpternlogq that
-    overwrites its result take 3 cycles, 4 if the result is only read. Only the last operand can come from memory.
+    The first operand may be overwritten, and its latency is the shortest on some processors. Only the last operand can
+    come from memory.
     """
     order = tuple(sorted(range(3), key=lambda at: (args[at].constant is not None, -ready.get(args[at], 0))))
     return tuple(args[i] for i in order), permuted(truth, order)

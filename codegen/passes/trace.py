@@ -1,4 +1,4 @@
-"""Trace a description: run it on traced parameters, which yields its graph."""
+"""Trace a description: run it on traced parameters, which yields its graph, or those of its stages."""
 
 from dataclasses import replace
 from functools import lru_cache
@@ -15,15 +15,16 @@ from setwise.codegen.passes.state import State
 from setwise.codegen.targets.table import Refused
 
 MOST = 4096
-"""The most operations of a routine, constants and parameters included."""
+"""The most values in the graph of a routine, constants and parameters included."""
 
-CACHED_GRAPHS = 8  # descriptions of one routine may end in the same stage
+CACHED_GRAPHS = 8  # several descriptions of a routine may end in the same stage
 
 
 def trace_pass(state: State) -> State:
-    """Trace the description. Several results are stored through the last parameter, a pointer.
+    """Trace the description. Results are stored through the last parameter if that is a pointer to results.
 
-    Raises Refused for several results without a pointer, and for more than MOST operations.
+    Raises Refused for several results without a pointer, for a value used outside the region or routine that computes
+    it, and for a graph of more than MOST values (stages are not limited).
     """
     describe = state.describe
     if isinstance(describe, Composition) and state.layout.lanes > 1:
@@ -62,7 +63,7 @@ def _whole(routine: Routine, layout: Layout, describe: Description) -> Graph:
     """Return the graph of a whole description, or of its last stage, which several descriptions may share."""
     values = _parameters(routine, layout)
     boards = layout.lanes if layout.batched else 1
-    # A single result of a routine on several boards is broadcast to all of them.
+    # If the lanes hold several boards, each result of one lane is broadcast to all of them.
     results = tuple(
         result if result.lanes > 1 or boards == 1 or result.op in WRITES else reshaped("broadcast", result, boards)
         for result in describe(layout, *values)
@@ -83,7 +84,7 @@ def _whole(routine: Routine, layout: Layout, describe: Description) -> Graph:
 
 
 def _stays_inside(routine: Routine, graph: Graph) -> None:
-    """Refuse a description that uses a value outside its body, or a parameter of another routine."""
+    """Raise Refused for a use of a value outside the body that computes it, or of another routine's parameter."""
     if {value for value in graph.order if value.op == "param"} - {*graph.parameters}:
         raise Refused(f"{routine.name} uses a value of another routine's description: make it a parameter")
     regions = dict.fromkeys(value.region for value in graph.order if value.region is not None)

@@ -1,1 +1,1 @@
-"""Register allocation: the exact search for the fewest moves."""
+"""Register allocation: the search for the fewest moves, exact within its effort."""

@@ -1,13 +1,13 @@
-"""Register allocation: an exact search for the fewest moves, then for the allocation nearest to the description.
+"""Register allocation: the search for the fewest moves, and among those for the allocation nearest to the description.
 
 The search is A* over the steps of a routine in execution order. A node is an assignment: the register of each live
 value. An edge is one way to carry out a step, at a cost. Equal assignments are one node, so all allocations of the
-schedule are weighed without listing them. Costs are compared in this order:
+schedule are compared without listing them. The search is exact if its effort suffices. The cost consists, by weight, of
 
 1. instructions that the allocation adds: moves, saves and restores of registers;
-2. departures from the description: an in-place operator that leaves the register of its left operand, a copy that is
-   not moved, an overwritten operand other than the first, or one that makes way for the result;
-3. registers first used late in the order of the convention.
+2. departures from the description: an in-place operator that leaves the register of its left operand, a copy that
+   shares a live register, an overwritten operand other than the first, or one that makes way for the result;
+3. new values in registers that are late in the order of the convention.
 """
 
 from collections.abc import Sequence, Set
@@ -30,10 +30,10 @@ from setwise.codegen.regalloc.regions import region_edges
 from setwise.codegen.targets.table import Target
 
 EFFORT = 4000
-"""The most assignments that are expanded; each step has an equal share. A search that stays below it is exact."""
+"""The most assignments that a first search expands; each step has an equal share. A search within all is exact."""
 
 SWITCHING = 5 * EFFORT
-"""The same with a switch, whose carried values have many assignments; each body pays for a bad one."""
+"""The same for a routine with a switch, whose carried values have many assignments; each body pays for a bad one."""
 
 CACHED_PATHS = 1 << 12  # directions of one fill have the same search
 
@@ -41,22 +41,22 @@ Results = tuple[tuple[Value, Register], ...]
 
 
 class Bounds(NamedTuple):
-    """Lower bounds on the instructions of a routine, whatever registers are chosen."""
+    """Lower bounds on the instructions of a routine, for any choice of registers."""
 
     operations: int
-    """Instructions without copies and saves, the return included."""
+    """The number of instructions without copies and saves, the return included."""
     copies: list[int]
-    """Copies from each step on: no operand dies that may be overwritten. Views are counted too."""
+    """The number of copies from each step on: two-operand forms whose operands to overwrite stay live; views too."""
     views: int
-    """Views among the copies, which need none: they see only less of a register, or more."""
+    """The number of views among them. A view sees less of its operand's register, or more, and needs no copy."""
     saves: int
-    """Callee-saved registers that are needed where pressure is highest."""
+    """The number of callee-saved registers that are needed when pressure is highest."""
 
 
 class SearchPath(NamedTuple):
     """The result of a search: the number of the edge taken at each step, the cost, and whether it is exact.
 
-    Without numbers it says that no path costs less.
+    If `numbers` is empty because the search stopped, `cost` is a limit: no path costs less.
     """
 
     numbers: tuple[int, ...]
@@ -66,12 +66,12 @@ class SearchPath(NamedTuple):
 
 @lru_cache(CACHED_PATHS)
 def _paths(_: bytes) -> list[SearchPath]:
-    """Return the list that holds the path of all searches with this key, once one is found."""
+    """Return a list that is the same for all searches with this key. It holds their path once one has found it."""
     return []
 
 
 class _RegisterSearch:
-    """The search over the assignments of a routine."""
+    """The search over the assignments of a routine, from the registers of its parameters to those of its results."""
 
     def __init__(
         self,
@@ -94,7 +94,7 @@ class _RegisterSearch:
         self.starts = _starts(self.edges, tuple(entry), (*entry.values(),))
 
     def allocate(self, effort: int, most: float) -> Allocation:
-        """Return the cheapest allocation that leaves the results in their registers.
+        """Return the cheapest allocation that is found by expanding at most `effort` assignments.
 
         Raises OutOfRegisters if there is none or the effort does not reach one, and TooLong if it adds more than `most`
         instructions.
@@ -108,7 +108,7 @@ class _RegisterSearch:
         return self.along(known[0])
 
     def canonical_key(self, effort: int) -> bytes:
-        """Return a key that is equal for two searches that find the same path."""
+        """Return a key that is equal only for searches that find the same path."""
         at = {value: number for number, value in enumerate(self.live_at_end)}
         ends = [(at.get(value), number_of(register)) for value, register in self.results]
         starts = [registers for (registers, _, _), _, _ in self.starts]
@@ -125,7 +125,7 @@ class _RegisterSearch:
         ]
 
     def along(self, way: SearchPath) -> Allocation:
-        """Return the allocation of a path."""
+        """Return the allocation of a path, with the instructions of its edges."""
         items: list[Item] = []
         steps = self.starts
         for number, successors in zip(way.numbers, (*self.successors, None), strict=True):
@@ -137,13 +137,13 @@ class _RegisterSearch:
         return Allocation(tuple(items), tuple(registers), way.exact)
 
     def search(self, effort: int, too_much: float) -> SearchPath:
-        """Return the cheapest path, or the statement that none costs less than `too_much`."""
+        """Return the cheapest path, without numbers if it costs `too_much`. Raise OutOfRegisters if none is found."""
         end = len(self.points)
         bounds = [*self.bounds, 0]
         share = effort // (end + 1)
         expanded = [0] * (end + 1)
         cheapest: list[dict[Assignment, list[int]]] = [{} for _ in range(end + 2)]
-        """The assignments before each step, each with its least cost."""
+        """The assignments before each step, each with its least cost so far, in a list of one."""
         ticket = count()
         heap: list[tuple[int, int, int, Assignment, int, list[int], Any]] = [
             (bounds[0] + cost, 0, next(ticket), after, cost, [cost], ((), number))
@@ -152,7 +152,7 @@ class _RegisterSearch:
         closed = -1  # the last step whose share is used up: no assignment up to there is expanded
         limit = too_much + EXTRA * self.views
         successors = self.successors
-        first = None  # the first successor stays outside the heap: most often it is next
+        first = None  # the first new successor, in no order of cost, stays outside the heap: most often it is next
         while heap or first is not None:
             least, key, _, before, spent, cheaper, way = heappop(heap) if first is None else heappushpop(heap, first)
             first = None
@@ -185,7 +185,7 @@ class _RegisterSearch:
 
 
 def _numbers(way: Any) -> tuple[int, ...]:
-    """Return the numbers of a path that is linked from its end."""
+    """Return the numbers of a path, given as a list that is linked from the last number to the first."""
     numbers: list[int] = []
     while way:
         way, number = way
@@ -194,7 +194,7 @@ def _numbers(way: Any) -> tuple[int, ...]:
 
 
 def _wants(target: Target, events: Sequence[ProgramPoint]) -> dict[Value, int]:
-    """Return the values that need a certain register when they are used: shift counts in rcx."""
+    """Return the values that need a certain register, each with its number: shift counts in rcx."""
     wants: dict[Value, int] = {}
     values = [event.value for event in events if event.value is not None]
     for value in values:
@@ -211,7 +211,7 @@ def _wants(target: Target, events: Sequence[ProgramPoint]) -> dict[Value, int]:
 
 
 def _starts(edges: Edges, live: tuple[Value, ...], registers: Registers) -> list[Edge]:
-    """Return edges to the assignment at entry, and to those in which a parameter makes way for a shift count."""
+    """Return edges to the assignment at entry, and to others in which a parameter makes way for a shift count."""
     entry: Assignment = registers, (), 0
     starts: list[Edge] = [(entry, 0, NOTHING)]
     for value, register in zip(live, registers, strict=True):
@@ -221,7 +221,7 @@ def _starts(edges: Edges, live: tuple[Value, ...], registers: Registers) -> list
 
 
 def _finish(machine: Machine, live: tuple[Value, ...], results: Results, before: Assignment) -> list[Edge]:
-    """Return the edge that moves the results to their registers."""
+    """Return the one edge behind the last step: it moves the results to their registers."""
     lie, headers, saved = before
     registers = dict(zip(live, lie, strict=True))
     moves: Moves = {}
@@ -237,7 +237,7 @@ def _finish(machine: Machine, live: tuple[Value, ...], results: Results, before:
 
 
 def lower_bounds(machine: Machine, events: Sequence[ProgramPoint]) -> Bounds:
-    """Return lower bounds on the instructions that events need."""
+    """Return lower bounds on the instructions of a routine, given its steps."""
     target = machine.target
     free = {file: len(registers) for file, registers in machine.free.items()}
     highest, fewest = dict(free), min(free.values())
@@ -262,7 +262,7 @@ def lower_bounds(machine: Machine, events: Sequence[ProgramPoint]) -> Bounds:
 
 
 def _needs_copy(target: Target, value: Value, after: Set[Value]) -> bool:
-    """Return whether a value has two-operand forms alone, and no operand that they may overwrite dies."""
+    """Return whether all forms of a value have two operands, and each one that they may overwrite is live `after`."""
     tied = all(row.tied for row in target.rows_for(value))
     return tied and all(arg in after or not in_register(arg) for arg in overwritable(value))
 
@@ -270,7 +270,7 @@ def _needs_copy(target: Target, value: Value, after: Set[Value]) -> bool:
 def allocate_pass(state: State) -> State:
     """Allocate registers, and collect the constants that instructions may read from memory.
 
-    Raises OutOfRegisters if the schedule fits no registers, and TooLong above the size limit.
+    Raises OutOfRegisters if no allocation is found, and TooLong if each has more instructions than `state.most`.
     """
     pool: dict[tuple[int, ...], str] = {}
 
@@ -289,7 +289,7 @@ def allocate_pass(state: State) -> State:
     machine = Machine(state.target, state.convention, constant_in_memory)
     switches = any(event.region is not None and event.region.index is not None for event in events)
     bounds = lower_bounds(machine, events)
-    # Slots are allocated and freed by an instruction each, and so are saved registers.
+    # One instruction allocates the slots, one frees them; one saves each saved register, one restores it.
     operations = bounds.operations + 2 * bool(state.spilled.slots)
     if operations + 2 * bounds.saves + bounds.copies[0] - bounds.views > state.most:
         raise TooLong

@@ -1,7 +1,7 @@
 """Candidates for the search: the instructions that can carry out each step, and the live values around it.
 
 The search holds the registers of live values as a tuple, in the order of `Point.live`. A register is its number in
-REGISTERS, so that a set of registers is an integer with a bit for each.
+REGISTERS. A set of registers is an integer with a bit for each.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -24,7 +24,7 @@ REGISTERS = (
     *(vector(number, WHOLE) for number in range(32)),
     *(Register("mask", number, 64) for number in range(8)),
 )
-"""All registers by their number in the search."""
+"""All registers, in the order of their numbers in the search."""
 
 FIRST: Mapping[RegisterFile, int] = MappingProxyType({"general": 0, "vector": 16, "mask": 48})
 """The number of the first register of each file."""
@@ -37,13 +37,13 @@ FILES: Mapping[RegisterFile, int] = MappingProxyType(
 RCX = 1
 
 _BY_NAME = {"copy", "done", "low-half", "as-wide"} | WRITES
-"""Operations that the search treats by name."""
+"""Operations that the search treats by name, not by their rows alone."""
 
 _PLAIN = 2
 """A version of marshal that writes equal numbers alike, without references to objects."""
 
 Registers = tuple[int, ...]
-"""The registers of a row of values."""
+"""The registers of a sequence of values, one each, by number."""
 
 
 def number_of(register: Register) -> int:
@@ -52,7 +52,7 @@ def number_of(register: Register) -> int:
 
 
 def bitset(registers: Iterable[int]) -> int:
-    """Return a set of registers as an integer."""
+    """Return a set of registers, given by number, as an integer with a bit for each."""
     union = 0
     for register in registers:
         union |= 1 << register
@@ -66,16 +66,16 @@ class RowCandidate(NamedTuple):
     value: Value
     """The value with its arguments in this order."""
     departs: bool
-    """Whether the order departs from that of the description, which names another argument to overwrite."""
+    """Whether the order is not that of the description, and overwrites another argument."""
     reads: tuple[int, ...]
-    """The positions in `Point.live` of the arguments that are read from registers, in order."""
+    """The positions in `Point.live` of the arguments that are in registers, in the order of the arguments."""
     operands: tuple[Operand | None, ...]
-    """The constant operands; None for those that depend on registers."""
+    """The operand of each argument: a constant, or None if it depends on registers."""
     counts: bool
     """Whether the second argument is a shift count, which must be in rcx."""
 
     def placed(self, at: Callable[[Value], Register]) -> list[Operand]:
-        """Return the operands, given the register of each value."""
+        """Return the operands of the arguments, if `at` returns the register of each value."""
         placed: list[Operand] = []
         for arg, operand in zip(self.value.args, self.operands, strict=True):
             if operand is not None:
@@ -88,27 +88,27 @@ class RowCandidate(NamedTuple):
 
 
 class Point(NamedTuple):
-    """A step as the search sees it: the live values before and after it, and their positions."""
+    """A step as the search sees it: the live values before and after it, and their positions in these tuples."""
 
     event: ProgramPoint
     live: tuple[Value, ...]
     """The values in registers before the step."""
     header: tuple[Value, ...]
-    """The values in registers at the start of the region around the step."""
+    """The values in registers at the start of the innermost region around the step, phis included."""
     following: tuple[Value, ...]
     """The values in registers after the step."""
     kept: tuple[int, ...]
-    """The positions of the values in `following`, new ones excepted: in `live`, for body and exit in `header`."""
+    """The old positions of the values in `following`, except new ones: in `live`, for body and exit in `header`."""
     keep: Callable[[Registers], Registers]
-    """Pick the kept ones from the registers of those."""
+    """The function from the registers of `live`, or of `header`, to those at the positions `kept`."""
     homes: Mapping[Value, Sequence[int]] = MappingProxyType({})
-    """The positions in `header` of the carried values that a chain of overwrites leads to from each value."""
+    """The positions in `header` of the carried values in which a chain of overwrites from each value may end."""
     left: int | None = None
-    """The position in `live` of the left operand of an in-place operator."""
+    """The position in `live` of the left operand, if the value is the result of an in-place operator."""
     candidates: tuple[tuple[RowCandidate, ...], ...] = ()
-    """The candidates that define the value, grouped by row."""
+    """The candidates that can define the value, grouped by row."""
     file: RegisterFile = "general"
-    """The register file of the value."""
+    """The register file of the value that the step defines."""
 
     @property
     def value(self) -> Value:
@@ -118,7 +118,7 @@ class Point(NamedTuple):
 
     @property
     def region(self) -> Region:
-        """The region that the step enters, leaves or is in."""
+        """The region that the step enters, begins or ends a body of, or exits."""
         assert self.event.region is not None
         return self.event.region
 
@@ -126,7 +126,7 @@ class Point(NamedTuple):
 def lay_out(
     events: Sequence[ProgramPoint], live: tuple[Value, ...], target: Target, constant: Callable[[Value, Row], Operand]
 ) -> list[Point]:
-    """Return the points of a routine at whose entry the values `live` are in registers.
+    """Return the points of a routine, one for each step, if the values `live` are in registers at entry.
 
     `constant` returns a constant as an operand of a row.
     """
@@ -168,9 +168,9 @@ def lay_out(
 
 
 def _homes(events: Sequence[ProgramPoint]) -> dict[Region | None, dict[Value, list[int]]]:
-    """Return, for each region, the values that a chain of overwrites leads to carried values, and the numbers of these.
+    """Return for each region the values from which a chain of overwrites may end in carried values, with their places.
 
-    A number counts from the end, as positions in the header of the region do.
+    A place is a negative position in the header of the region, which ends in the phis.
     """
     homes: dict[Region | None, dict[Value, list[int]]] = {}
     around: list[Region] = []
@@ -214,7 +214,7 @@ def _candidates(
         for number, ordered in enumerate(reordered(value) if row.tied else (value,)):
             unread = [letter for letter, arg in zip("abc", ordered.args, strict=False) if not in_register(arg)]
             if not all(map(row.folds, unread)) or (row.tied and ordered.args[:1] in overwritten):
-                continue  # orders with one first argument are equal candidates
+                continue  # orders with the same first argument are equal candidates
             overwritten.add(ordered.args[:1])
             operands = tuple([None if arg.constant is None else constant(arg, row) for arg in ordered.args])
             reads = tuple([where[arg] for arg in ordered.args if in_register(arg)])
@@ -226,10 +226,10 @@ def _candidates(
 
 
 def canonical_key(vectors: int, points: Sequence[Point], wants: Mapping[Value, int], rest: tuple[object, ...]) -> bytes:
-    """Return a digest that is equal for two searches that find the same path.
+    """Return a digest that is equal only for searches that find the same path.
 
-    Directions of one fill differ in counts and masks, which the search does not read. `rest` is all else that it reads:
-    plain numbers.
+    Directions of one fill differ in counts and masks, which the search does not read. `vectors`: the number of vector
+    registers. `rest`: all else that the search reads, as plain data.
     """
     asked: Any = vectors, [_asked(point, wants) for point in points], rest
     return sha256(dumps(asked, _PLAIN)).digest()
@@ -263,5 +263,5 @@ def _asked(point: Point, wants: Mapping[Value, int]) -> tuple[Any, ...]:
 
 
 def _places(point: Point, values: Sequence[Value]) -> list[Sequence[int]] | None:
-    """Return the homes of values, or None if the point has none."""
+    """Return the homes of each of the values at a point, or None if the point has no homes."""
     return [point.homes.get(value, ()) for value in values] if point.homes else None

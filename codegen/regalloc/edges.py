@@ -1,4 +1,4 @@
-"""Edges of the search: the registers that a step can use, and the cost of each choice."""
+"""Edges of the search: the registers that a step can give its value, and the cost of each choice."""
 
 from collections.abc import Callable, Sequence
 from functools import cache, partial
@@ -16,44 +16,44 @@ EXTRA = 1 << 40
 DEPARTURE = 1 << 20
 """The cost of a departure from the description."""
 LATE = 1
-"""The cost of the second register in the order of the convention; the third costs twice that."""
+"""The cost of the second register in the order of the convention. The third costs twice that, and so on."""
 
 Items = Sequence[Item]
 Move = tuple[int, int, int]
 """A move: destination, source, number of lanes."""
 
 VIEWS = frozenset({"low-half", "as-wide", "extended"})
-"""Operations that only see less of a register, or more of it than is known."""
+"""Operations that need no instruction: the result is less of the operand's register, or more of it."""
 
 Assignment = tuple[Registers, tuple[Registers, ...], int]
-"""A node: the registers of live values, those at the start of each region around, the callee-saved ones in use."""
+"""A node: the registers of live values, those at the start of each region around, the set of callee-saved ones used."""
 
 Emission = tuple[Any, ...]
-"""A delayed list of instructions, as a function and its arguments: few edges are on the final path."""
+"""Instructions that are made on demand, as a function and its arguments: few edges are on the final path."""
 
 Edge = tuple[Assignment, int, Emission]
 """The assignment that an edge leads to, its cost, and its instructions."""
 
 Successors = Callable[[Assignment], list[Edge]]
-"""The function from an assignment to its edges."""
+"""The function from an assignment before a step to the edges that carry out the step."""
 
-NOTHING: Emission = (tuple,)
+NOTHING: Emission = (tuple,)  # no instructions
 
 
 def emitted(writing: Emission) -> Items:
-    """Return the instructions of an emission."""
+    """Call the function of an emission with its arguments, and return the instructions that it makes."""
     write, *arguments = writing
     items: Items = write(*arguments)
     return items
 
 
 def emit(items: Items) -> Emission:
-    """Return the emission of given instructions."""
+    """Return an emission of the given instructions."""
     return (tuple, items) if items else NOTHING
 
 
 def chained(first: Edge, steps: Sequence[Edge]) -> list[Edge]:
-    """Return each path of the first edge and one of those behind it as one edge."""
+    """Join the first edge with each of the edges from its end. Return one edge for each."""
     _, cost, writing = first
     return [(after, cost + more, (_both, writing, another)) for after, more, another in steps]
 
@@ -63,9 +63,9 @@ def _both(writing: Emission, another: Emission) -> Items:
 
 
 class Edges:
-    """The edges of one search. `wants` has the register that a value needs when it is used.
+    """The edges of one search. `wants` has the number of the register that a value needs when it is used.
 
-    Registers that a value or a result (`ends`) needs are not interchangeable with others.
+    `ends` is the set of the registers of results. None of these registers is interchangeable with another.
     """
 
     def __init__(self, machine: Machine, wants: dict[Value, int], ends: int) -> None:
@@ -79,9 +79,10 @@ class Edges:
     def _registers_for(
         self, file: RegisterFile, want: int | None, taken: int, saved: int, also: int = 0, homes: int = 0
     ) -> list[tuple[int, int]]:
-        """Return the registers that a new value may take, with their costs; of interchangeable ones the first.
+        """Return the registers that a new value may take, each with its cost; of interchangeable ones only the first.
 
-        Registers of dying operands (`also`) and of carried values (`homes`) are not interchangeable with others.
+        `want` is the one that it needs, `taken` those of other values, `saved` the callee-saved ones in use. Those of
+        dying operands (`also`) and of carried values (`homes`) are not interchangeable with others.
         """
         order = self.machine.free[file]
         left = [register for register in range(len(REGISTERS)) if also >> register & 1]
@@ -103,12 +104,12 @@ class Edges:
                     extra = 0 if saved >> register & 1 else 2 * EXTRA
                     return [*offered.items(), (register, extra + LATE * len(order))]
         if not offered:
-            # Only a register that is reserved for a shift count is left; the count will evict the value again.
+            # Only registers that shift counts need are left. The count will evict the value again.
             return [(register, LATE * len(order)) for register in order if not taken >> register & 1]
         return list(offered.items())
 
     def making(self, point: Point) -> Successors:
-        """Return the successor function of a step that defines a value."""
+        """Return the successor function of a step that defines or stores a value."""
         value = point.value
         if value.op == "copy":
             return partial(self._copy, point, place_of(value.args[0], point.live))
@@ -119,7 +120,7 @@ class Edges:
         return partial(self._make, point, self.wants.get(value))
 
     def _make(self, point: Point, want: int | None, before: Assignment) -> list[Edge]:
-        """Return edges for each candidate, after a shift count has moved to rcx where one is needed."""
+        """Return edges for each candidate. A shift count that must be in rcx is moved there first."""
         registers, _, _ = before
         kept, args = point.keep(registers), {*point.value.args}
         steps: list[Edge] = []
@@ -135,7 +136,7 @@ class Edges:
         return steps
 
     def _write(self, point: Point, before: Assignment) -> list[Edge]:
-        """Return edges for a store, which defines no value and moves no operand."""
+        """Return the edges of a store, one for each candidate; none moves values. A `done` has no instructions."""
         registers, headers, saved = before
         after = point.keep(registers), headers, saved
         if point.value.op == "done":
@@ -152,7 +153,7 @@ class Edges:
         want: int | None,
         steps: list[Edge],
     ) -> None:
-        """Append the edges of one row: each order of arguments, each register of the result."""
+        """Append the edges of one row to `steps`: for each order of arguments, for each register of the result."""
         registers, headers, saved = before
         to_save, write = self.to_save, self._written
         homes = _homes(headers, point, point.value) if point.homes else 0
@@ -190,7 +191,7 @@ class Edges:
         want: int | None,
         homes: int,
     ) -> list[tuple[int, int, int, tuple[Move, ...]]]:
-        """Return the choices for a form that overwrites its first operand: in place, or after a copy."""
+        """Return the choices for a form that overwrites its first operand: in place, or after a copy of the operand."""
         registers, headers, saved = before
         chosen: list[tuple[int, int, int, tuple[Move, ...]]] = []
         dies = not stays >> first & 1
@@ -207,12 +208,12 @@ class Edges:
                 moves = ((register, first, arg.lanes),)
                 chosen.append((register, register, cost + EXTRA, moves))
                 if needed_there or its >> register & 1:
-                    # The operand moves away instead: the result is needed here, or the operand there.
+                    # Or the operand moves away: the result may need its register, or the operand the other one.
                     chosen.append((first, register, cost + EXTRA + 3 * DEPARTURE, moves))
         return chosen
 
     def count_in_rcx(self, before: Assignment, live: tuple[Value, ...], at: int, needed: Sequence[int]) -> list[Edge]:
-        """Return edges that move a shift count to rcx, and evict values that are `needed` from there."""
+        """Return edges that move the count at position `at` to rcx; a value there at a `needed` position is evicted."""
         steps: list[Edge] = []
         for freed in self.evict(before, live, RCX, needed):
             registers, headers, saved = freed[0]
@@ -221,7 +222,7 @@ class Edges:
         return steps
 
     def evict(self, before: Assignment, live: tuple[Value, ...], register: int, needed: Sequence[int]) -> list[Edge]:
-        """Return edges that free a register: if it holds a value that is `needed`, move that to another register."""
+        """Return edges that free a register. If it has a value at a position in `needed`, each moves that elsewhere."""
         registers, headers, saved = before
         if register not in [registers[at] for at in needed]:
             return [(before, 0, NOTHING)]
@@ -238,7 +239,7 @@ class Edges:
     def _copy(self, point: Point, at: int, before: Assignment) -> list[Edge]:
         registers, headers, saved = before
         value, kept, source = point.value, point.keep(registers), registers[at]
-        # Coalesce: both names share a register, and the first instruction that changes it copies.
+        # Coalesce: both values share a register, and the first instruction that changes it copies.
         if source not in kept:
             return [(((*kept, source), headers, saved), 0, NOTHING)]
         steps: list[Edge] = [(((*kept, source), headers, saved), DEPARTURE, NOTHING)]
@@ -250,7 +251,7 @@ class Edges:
     def _written(
         self, point: Point, registers: Registers, candidate: RowCandidate, register: int, moves: tuple[Move, ...] = ()
     ) -> Items:
-        """Return the moves, then the instruction that defines the value or stores it."""
+        """Return the moves, and behind them the instruction of a candidate, which defines the value or stores it."""
         row, value = candidate.row, candidate.value
         first = value.args[0] if row.tied else None
         lies = dict(zip(point.live, registers, strict=True))
@@ -261,17 +262,17 @@ class Edges:
         return (*self.moved(moves), build(row, value, REGISTERS[register], candidate.placed(at)))
 
     def moved(self, moves: tuple[Move, ...]) -> Items:
-        """Return the instructions of moves."""
+        """Return one instruction for each move, in order."""
         return [self.machine.move(*move) for move in moves]
 
 
 def _viewed(point: Point, at: int, before: Assignment) -> list[Edge]:
-    """Return the edge of a view, which shares the register of its operand."""
+    """Return the one edge of a view, which shares the register of its operand, at position `at` of `live`."""
     registers, headers, saved = before
     return [(((*point.keep(registers), registers[at]), headers, saved), 0, NOTHING)]
 
 
 def _homes(headers: tuple[Registers, ...], point: Point, value: Value) -> int:
-    """Return the registers of the carried values that a chain of overwrites leads to from a value."""
+    """Return the set of registers of the carried values in which a chain of overwrites from a value may end."""
     places = point.homes.get(value)
     return bitset([headers[-1][place] for place in places]) if places else 0

@@ -1,4 +1,4 @@
-"""The machine model of the search: registers in order of preference, moves, constants."""
+"""The machine model of the search: registers in order of preference, and instructions for moves and constants."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from setwise.codegen.targets.operands import sized
 from setwise.codegen.targets.table import Row, Target, build
 
 Moves = dict[int, tuple[int, int]]
-"""A parallel move: for each destination its source and the number of lanes."""
+"""A parallel move: for each destination register its source register and the number of lanes."""
 
 
 def _by_file(*files: Sequence[Register]) -> dict[RegisterFile, tuple[int, ...]]:
@@ -20,7 +20,7 @@ def _by_file(*files: Sequence[Register]) -> dict[RegisterFile, tuple[int, ...]]:
 
 
 class OutOfRegisters(ValueError):
-    """No allocation of a schedule fits the registers; the message names a remedy."""
+    """No allocation of a schedule to the registers is found; the message names a remedy."""
 
 
 class TooLong(ValueError):
@@ -34,7 +34,7 @@ class Machine:
     target: Target
     convention: Convention
     memory: Callable[[Value, bool], Memory]
-    """The memory operand of a constant: of all its lanes, or, unless it must be whole, perhaps of one to broadcast."""
+    """The function from a constant to its memory operand. The flag demands all lanes; else one may be broadcast."""
 
     @cached_property
     def free(self) -> dict[RegisterFile, tuple[int, ...]]:
@@ -44,7 +44,7 @@ class Machine:
 
     @cached_property
     def saved(self) -> dict[RegisterFile, tuple[int, ...]]:
-        """The callee-saved registers of each file."""
+        """The callee-saved registers of each file, in order of preference."""
         _, vectors = self.convention.vectors(self.target.vectors)
         return _by_file(self.convention.saved, vectors, ())
 
@@ -56,7 +56,7 @@ class Machine:
         )
 
     def constant(self, value: Value, row: Row) -> Operand:
-        """Return a constant as an operand: a sign-extended 32-bit immediate if it fits, else a memory operand."""
+        """Return a constant as an operand: an immediate of 32 signed bits in a scalar two-operand form, else memory."""
         if value.lanes == 1 and row.tied:
             number = value.number
             if number < 1 << 31:
@@ -66,7 +66,7 @@ class Machine:
         return self.memory(value, row.whole)
 
     def load_constant(self, to: int, value: Value) -> Instruction:
-        """Return the instruction that loads a constant."""
+        """Return the instruction that loads a constant into register number `to`."""
         register = REGISTERS[to]
         if register.file == "vector":
             if not any(value.attr):
@@ -80,27 +80,27 @@ class Machine:
         return Instruction("mov", (register.at(32) if number < 1 << 32 else register, number))
 
     def exchange(self, one: int, other: int, lanes: int = 1) -> list[Instruction]:
-        """Return the exchange of two registers."""
+        """Return the instructions that exchange two general registers, or `lanes` lanes of two vector registers."""
         if REGISTERS[one].file == "general":
             return [Instruction("xchg", (REGISTERS[one], REGISTERS[other]))]
         a, b = sized(REGISTERS[one], lanes), sized(REGISTERS[other], lanes)
         return [self._xor(a, b), self._xor(b, a), self._xor(a, b)]
 
     def move(self, to: int, source: int, lanes: int = 1) -> Instruction:
-        """Return the move of a register."""
+        """Return the instruction that copies register `source` to register `to`."""
         register = REGISTERS[to]
         mnemonic = {"general": "mov", "vector": self.target.move, "mask": "kmovq"}[register.file]
         return Instruction(mnemonic, (sized(register, lanes), sized(REGISTERS[source], lanes)))
 
     def _xor(self, to: Register, other: Register) -> Instruction:
-        """Return the exclusive or of two vector registers, in the first."""
+        """Return the exclusive or of two vector registers, with its result in the first."""
         if "avx" not in self.target.features:
             return Instruction("pxor", (to, other))
         vex = to.bits < 512 and max(to.number, other.number) < 16
         return Instruction("vpxor" if vex else "vpxorq", (to, to, other))
 
     def in_order(self, moves: Moves) -> list[Instruction]:
-        """Return a parallel move as a sequence."""
+        """Return the moves and exchanges, in order, that carry out a parallel move."""
         left = dict(moves)
         ordered: list[Instruction] = []
         while left:

@@ -1,4 +1,4 @@
-"""Edges at regions: assign registers to carried values, branch, and restore the assignment at the end of a body."""
+"""Edges at regions: assign registers to carried values, branch, and at the end of a body restore the assignment."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ from setwise.codegen.regalloc.machine import Machine, Moves
 
 
 def region_edges(edges: Edges, point: Point, before: Assignment) -> list[Edge]:
-    """Return the edges of a step of a region."""
+    """Return the edges of a step that enters or exits a region, or begins or leaves a body."""
     if point.event.kind == "enter":
         return _enter(edges, before, point, point.region)
     if point.event.kind == "leave":
@@ -49,7 +49,10 @@ def _enter(edges: Edges, before: Assignment, point: Point, region: Region) -> li
 def _carried(
     edges: Edges, before: Assignment, phi: Value, init: Value, at: dict[Value, int], later: int, asked: Value | None
 ) -> list[Edge]:
-    """Return edges that assign a register to one carried value: that of its initial value, or another one."""
+    """Return edges that give one carried value its register: that of its initial value, or another one.
+
+    `at` has the registers of live values, `later` those of the initial values behind; `asked` is tested on entry.
+    """
     machine = edges.machine
     registers, headers, saved = before
     reserved = 1 << at[asked] if asked in at else 0
@@ -68,7 +71,7 @@ def _carried(
 
 
 def _go(region: Region, at: dict[Value, int]) -> Items:
-    """Return the branch at the entry of a region."""
+    """Return tests and jumps past a when, or to the body of a switch; none for a loop. `at` has registers of values."""
     if region.kind == "when":
         assert region.condition is not None
         return _branch(region.condition, at, Label(f"{region.name}_end"), holds=False)
@@ -80,7 +83,7 @@ def _go(region: Region, at: dict[Value, int]) -> Items:
 
 
 def _compared(region: Region, register: Register) -> Iterator[Instruction]:
-    """Yield the comparisons of a switch: two cases each, the last ones first; the first body follows."""
+    """Yield comparisons and jumps of a switch: two cases each, the last first. Case 0 follows without a jump."""
     number = len(region.bodies)
     for case in range(number - 2, 0, -2):
         yield Instruction("cmp", (register, case))
@@ -96,7 +99,7 @@ _SIGN_JUMPS = {"below": ("js", "jns"), "at-least": ("jns", "js")}
 
 
 def _branch(condition: Condition, at: dict[Value, int], label: Label, *, holds: bool) -> Items:
-    """Return a test, and the jump to a label that is taken if the condition is as given."""
+    """Return a test, and a jump to a label that is taken if the condition's outcome is `holds`."""
     register = REGISTERS[at[condition.value]]
     jumps = _SIGN_JUMPS if condition.bound == SIGN else _JUMPS
     test = ("test", (register, register)) if condition.bound in (0, SIGN) else ("cmp", (register, condition.bound))
@@ -108,7 +111,7 @@ def _leave(machine: Machine, before: Assignment, point: Point) -> list[Edge]:
     region = point.region
     at = dict(zip(point.live, registers, strict=True))
     header = dict(zip(point.header, headers[-1], strict=True))
-    # A value that a shift count evicted returns to its register.
+    # A value that a shift count evicted in the body returns to its register.
     moves: Moves = {r: (at[v], v.lanes) for v, r in header.items() if v in point.event.live_after and at[v] != r}
     constants: list[Instruction] = []
     for phi, following in point.event.phi_inputs:

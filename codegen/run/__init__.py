@@ -1,1 +1,1 @@
-"""Execution of machine code from Python: executable memory, CPU features, calls, test drivers and timing loops."""
+"""Execution of machine code: executable memory, CPU features, calls, the test driver, timing loops, and Bochs."""

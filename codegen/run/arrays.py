@@ -43,10 +43,7 @@ class Elementwise:
         self._ufunc: np.ufunc = make(self._loops, self._kernels, self._types, *counts, self._name, None, 0)
 
     def __call__(self, arguments: Sequence[Any], out: Any) -> Any:
-        """Return the results in new arrays, or in `out`.
-
-        Raises TypeError or ValueError, of one line, for invalid arguments.
-        """
+        """Return the result, or a named tuple of several, in new arrays or in `out`. Raises TypeError or ValueError."""
         operands = self._operands(arguments)
         several = len(self._results) > 1
         given = out if several and out is not None else (out,) * len(self._results)
@@ -74,7 +71,7 @@ class Elementwise:
 
 
 def _refuse_overlap(written: Sequence[Boards]) -> None:
-    """Raise ValueError for output arrays with overlapping elements."""
+    """Raise ValueError if elements of an output array overlap, or two output arrays overlap each other."""
     for each in written:
         reach = each.itemsize
         for stride, length in sorted(
@@ -89,7 +86,7 @@ def _refuse_overlap(written: Sequence[Boards]) -> None:
 
 
 def _apart(operand: Any, written: Sequence[Boards], *, in_place: bool) -> Any:
-    """Return the operand, or a copy if it overlaps an output; `in_place` allows exactly the same elements."""
+    """Return the operand, or a copy if it may overlap an output. `in_place` permits outputs of exactly its elements."""
     if not isinstance(operand, np.ndarray):
         return operand
     over = [to for to in written if np.may_share_memory(operand, to)]

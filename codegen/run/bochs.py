@@ -18,12 +18,12 @@ from setwise.codegen.run.boot import SIZE, START, Aftermath, Image, rom
 from setwise.codegen.run.orphan import CAN_END_WITH_PARENT, begin_apart
 
 SECONDS = 120
-"""The default time limit for the calls of one boot."""
+"""The default time limit of one boot with its calls."""
 HOW_TO_GET = "apt-get install bochs"
 
 
 class NoBochs(ValueError):
-    """Bochs is not installed, or does not work."""
+    """An error that Bochs is not installed, or does not work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ PROCESSORS: Mapping[str, EmulatedProcessor] = {
 
 
 def processor(name: str) -> EmulatedProcessor:
-    """Return the processor of that name, ignoring hyphens and case. Raises ValueError for an unknown or untested one.
+    """Return the processor of a name, ignoring case, - and _. Raises ValueError for an unknown or untested one.
 
     >>> processor("icelake").title
     'Ice Lake'
@@ -68,12 +68,12 @@ def processor(name: str) -> EmulatedProcessor:
 
 
 def usual(needed: frozenset[str]) -> EmulatedProcessor | None:
-    """Return the oldest processor with these features, or None."""
+    """Return the oldest of PROCESSORS that has these features, or None."""
     return next((oldest for oldest in PROCESSORS.values() if needed <= oldest.features), None)
 
 
 def ready(name: str) -> EmulatedProcessor:
-    """Return the processor of that name. Raises NoBochs if Bochs is not installed."""
+    """Return the processor of that name. Raises the errors of `processor`, and NoBochs if Bochs is not installed."""
     emulated = processor(name)
     if not installed():
         raise NoBochs(f"{emulated.title} is emulated by Bochs, which is not installed: {HOW_TO_GET}")
@@ -105,7 +105,7 @@ def boot(image: Image, on: EmulatedProcessor, seconds: float = SECONDS) -> After
                 memory.write(content)
         settings.append(f"optramimage1: file=memory, address={START:#x}")
         (folder / "settings").write_text("\n".join(settings), encoding="ascii")
-        # The machine stops at the magic breakpoint or at an interrupt of Bochs; then its memory is written to a file.
+        # The machine stops at the magic breakpoint or if Bochs is interrupted; then its memory is written to a file.
         (folder / "commands").write_text(f'c\nwritemem "left" {start:#x} {size}\nquit\n', encoding="ascii")
         output = _run([program, "-q", "-f", "settings", "-rc", "commands"], folder, seconds)
         try:
@@ -133,9 +133,9 @@ _SETTINGS = (
 
 
 def _run(command: list[str], folder: Path, seconds: float) -> str:
-    """Return the output of Bochs, which is interrupted after `seconds` and killed 10 seconds later.
+    """Run Bochs and return its output. It is interrupted after `seconds` and killed 10 seconds later.
 
-    Its only display without a window serves the screen to any client at port 5900, so it runs without a network.
+    Its only display without a window serves any client at port 5900, so it gets no network if the system can do that.
     """
     with subprocess.Popen(
         command,
@@ -164,7 +164,7 @@ def _output(running: subprocess.Popen[bytes], seconds: float) -> str:
 
 
 def _reason(output: str, log: Path) -> str:
-    """Return the line of the output or the log that gives the reason of a failure."""
+    """Return the line of the output or of the log that gives the reason of a failure, or "no message"."""
     lines = output.splitlines()
     for at, line in enumerate(lines[:-1]):
         if "exiting with the following message" in line:

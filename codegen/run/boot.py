@@ -1,8 +1,9 @@
 """The memory image of an emulated machine: boot code, a list of calls, and the results that the calls leave.
 
 A boot needs neither a BIOS nor a disk. `rom` contains the reset code, which switches to 64-bit mode; everything else is
-in memory from the start. Code is mapped read-only, constants read-only and non-executable, data writable and
-non-executable, and all other memory is unmapped. A call that faults is recorded, and the next call follows.
+in memory from the start. Code is mapped read-only, read-only data non-executable too, and writable data and the stack
+non-executable. The supervisor, which makes the calls, is mapped as well, all other memory is not. A call that faults is
+recorded, and the next call follows.
 
 Sources: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 3, chapters 4 (paging), 6 (interrupts) and
 10 (processor initialization).
@@ -25,24 +26,24 @@ from setwise.codegen.run.harness import move, word
 Buffer = Any
 """An object with Python's buffer protocol: bytes, or an array of NumPy or ctypes."""
 
-_SYSTEM = 0x0020_0000  # one large page; the first one is not mapped, so that a null pointer faults
+_SYSTEM = 0x0020_0000  # one large page of 2 MiB; the page at 0 is not mapped, so that a null pointer faults
 _WHOLE, _EXACT, _GDT, _TSS, _IDT, _SUPERVISOR, _STATE = (_SYSTEM + 0x1000 * at for at in (0, 3, 6, 7, 8, 9, 10))
 _FAULT_STACK = _SYSTEM + 0x1_0000
 _STACK = 0x0040_0000  # one large page
 _CODE, _CONSTANTS, _DATA, _END = 0x0060_0000, 0x0100_0000, 0x0400_0000, 0x1000_0000
 _PAGE = 0x20_0000
-_TOUCH = 0x1_0000  # Bochs allocates memory in blocks of a multiple of this
+_TOUCH = 0x1_0000  # Bochs allocates memory in blocks of a multiple of this, in bytes
 START, SIZE = _SYSTEM, _END
 """The address of the machine's initial memory, and the memory size that the machine needs, in bytes."""
 
-_ROM_SIZE, _ROM_START = 0x1_0000, 0xF000  # at the top of the first megabyte
+_ROM_SIZE, _ROM_START = 0x1_0000, 0xF000  # bytes, below the first megabyte; the reset code's offset in it
 _PRESENT, _WRITABLE, _LARGE, _NOT_EXECUTED = 1, 2, 0x80, 1 << 63
 _VECTORS = 32
 _WITH_ERROR_CODE = frozenset((8, 10, 11, 12, 13, 14, 17, 21))
 _FAULTS = {0: "divide error", 3: "int3", 6: "invalid opcode", 12: "stack fault", 13: "general protection fault",
            14: "page fault", 17: "alignment check"}  # fmt: skip
 
-# The words of an entry of the call table; the last ones are a copy of the interrupt frame.
+# The words of an entry of the call table; the two from _PUSHED on are a copy of the interrupt frame's top.
 _FUNCTION, _ARGUMENTS, _RESULT, _PROGRESS, _HANDLER, _PUSHED = 0, 1, 5, 6, 7, 8
 _ENTRY_WORDS = 16
 _NOT_BEGUN, _BEGUN, _RETURNED, _FAULTED = range(4)
@@ -50,7 +51,7 @@ _NOT_BEGUN, _BEGUN, _RETURNED, _FAULTED = range(4)
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """The end of a call: a result, or a fault and the address of its instruction, or neither if it has not ended."""
+    """The end of a call: a result, or a fault and the saved rip, or neither if the call has not ended."""
 
     result: int = 0
     fault: str = ""
@@ -59,7 +60,7 @@ class Ending:
 
 
 class Full(Exception):
-    """The machine's memory is too small for its contents."""
+    """Contents that are too large for the machine's memory."""
 
 
 class Image:
@@ -71,10 +72,7 @@ class Image:
         self._calls: list[bytes] = []
 
     def code(self, image: Buffer) -> int:
-        """Add code with its constants at the start of a 4 KiB page, and return its address.
-
-        Raises Full if there is no room.
-        """
+        """Add code with its constants at a multiple of 4 KiB; return its address. Raises Full if there is no room."""
         return self._place(_CODE, image, 4096)
 
     def read_only(self, content: Buffer) -> int:
@@ -86,7 +84,7 @@ class Image:
         return self._place(_DATA, content, 64)
 
     def call(self, function: int, arguments: Sequence[int]) -> int:
-        """Append a call with up to four arguments in System V's registers, and return its number."""
+        """Append a call of an address with up to four arguments in System V's registers. Return its number, from 0."""
         if len(arguments) > 4:
             raise ValueError(f"a call takes four arguments at most, not {len(arguments)}")
         words = (function, *arguments)
@@ -94,18 +92,18 @@ class Image:
         return len(self._calls) - 1
 
     def memory(self) -> Iterator[tuple[int, bytes]]:
-        """Yield addresses and their initial contents, from `START` on; all other memory is zero."""
+        """Yield each block of initial memory: its address, at least `START`, and its content. Other memory is zero."""
         table, end = self._table()
         yield _SYSTEM, _system(list(self._mapped()), table, end)
         yield from self._blocks
         yield table, b"".join(self._calls)
 
     def writable_range(self) -> tuple[int, int]:
-        """Return the address and the length in bytes of the memory that the calls may change."""
+        """Return the address and the length in bytes of the writable data and the call table behind it."""
         return _DATA, self._table()[1] - _DATA
 
     def aftermath(self, content: bytes) -> Aftermath:
-        """Return the results of a boot from the bytes of `writable_range`."""
+        """Return the results of a boot, which left `content` in `writable_range`. Raises ValueError for bad memory."""
         table, end = self._table()
         entries = [content[at - _DATA :][: 8 * _ENTRY_WORDS] for at in range(table, end, 8 * _ENTRY_WORDS)]
         if [entry[: 8 * _RESULT] for entry in entries] != [call[: 8 * _RESULT] for call in self._calls]:
@@ -128,7 +126,7 @@ class Image:
         return start, start + 8 * _ENTRY_WORDS * len(self._calls)
 
     def _mapped(self) -> Iterator[tuple[int, int]]:
-        """Yield each mapped large page with its rights."""
+        """Yield the address of each large page of stack, code and data, and the flags of its rights."""
         yield _STACK, _WRITABLE | _NOT_EXECUTED
         rights = {_CODE: 0, _CONSTANTS: _NOT_EXECUTED, _DATA: _WRITABLE | _NOT_EXECUTED}
         for arena, right in rights.items():
@@ -139,13 +137,13 @@ class Image:
 
 @dataclass(frozen=True, slots=True)
 class Aftermath:
-    """The memory that a boot could write, and the end of each call."""
+    """The content of `Image.writable_range` after a boot, and the end of each call by number."""
 
     content: bytes
     calls: Sequence[Ending]
 
     def read(self, address: int, size: int) -> bytes:
-        """Return the bytes at an address that `Image.writable` returned."""
+        """Return `size` bytes at an address that `Image.writable` returned."""
         return self.content[address - _DATA :][:size]
 
 
@@ -162,7 +160,7 @@ def rom(features: frozenset[str]) -> bytes:
 
 
 def _switch(pointers: int, features: frozenset[str]) -> bytes:
-    """Return the code that switches from real mode directly to 64-bit mode."""
+    """Return the code that switches to 64-bit mode. `pointers` is the ROM offset of lgdt's operand; lidt's is 16 on."""
     saved = 0xE7 if "avx512f" in features else 0x07 if "avx" in features else 0
     physical_extension, sse, xsave = 0x20, 0x600, 0x4_0000
     paging_and_protection, write_protect, extensions = 0x8000_0001, 0x1_0000, 0x32
@@ -186,14 +184,17 @@ def _switch(pointers: int, features: frozenset[str]) -> bytes:
 
 
 def _system(pages: Sequence[tuple[int, int]], table: int, end: int) -> bytes:
-    """Return page tables, segment descriptors, the task state, interrupt gates, and the supervisor code."""
+    """Return the block at _SYSTEM: page tables, segment descriptors, task state, interrupt gates, and supervisor.
+
+    `pages` are the results of `Image._mapped`. The call table is from `table` to `end`.
+    """
     block = bytearray(_FAULT_STACK + 0x1000 - _SYSTEM)
 
     def put(address: int, *words: int) -> None:
         struct.pack_into(f"<{len(words)}Q", block, address - _SYSTEM, *words)
 
     def linked(start: int, number: int) -> list[int]:
-        """Return `number` tables, each referenced by the first entry of the previous one."""
+        """Return the addresses of `number` tables from `start` on. The first entry of each refers to the next."""
         tables = [start + 0x1000 * at for at in range(number)]
         for table, following in pairwise(tables):
             put(table, following | _PRESENT | _WRITABLE)
@@ -209,9 +210,8 @@ def _system(pages: Sequence[tuple[int, int]], table: int, end: int) -> bytes:
     block[place : place + len(code)] = code
     task = [0x67 | (_TSS & 0xFF_FFFF) << 16 | 0x89 << 40 | (_TSS >> 24) << 56, 0]
     put(_GDT, 0, 0x00AF_9A00_0000_FFFF, 0x00AF_9200_0000_FFFF, *task)
-    struct.pack_into(
-        "<Q", block, _TSS - _SYSTEM + 0x24, _FAULT_STACK + 0x1000
-    )  # the first entry of the interrupt stack table
+    # The first entry of the interrupt stack table.
+    struct.pack_into("<Q", block, _TSS - _SYSTEM + 0x24, _FAULT_STACK + 0x1000)
     for vector, handler in enumerate(handlers):
         put(_IDT + 16 * vector, handler & 0xFFFF | 8 << 16 | 1 << 32 | 0x8E << 40 | (handler >> 16) << 48, 0)
     put(_STATE, table, end)
@@ -222,8 +222,8 @@ def _system(pages: Sequence[tuple[int, int]], table: int, end: int) -> bytes:
 def _supervisor(size: int = _END) -> tuple[bytes, tuple[int, ...]]:
     """Return the code that makes the calls in order, and the addresses of the interrupt handlers, which end a call.
 
-    First it touches all memory up to `size`, in order. Bochs allocates a block of memory at the first access, but has
-    loaded the image as if the blocks were consecutive. Then it switches to page tables that map only the used pages.
+    First it reads a word of each block of memory below address `size`, in order: Bochs allocates a block at the first
+    access, but has loaded the image as if the blocks were consecutive. Then it maps only used pages.
     """
     begin = bytes.fromhex("66b81800 0f00d8")  # mov ax,24; ltr ax: the task's descriptor
     exact = b"\xb8" + _EXACT.to_bytes(4, "little") + bytes.fromhex("0f22d8")  # mov eax,...; mov cr3,rax

@@ -28,9 +28,9 @@ def host() -> Convention:
 
 
 def missing(target: Target, features: frozenset[str] | None = None) -> tuple[str, ...]:
-    """Return the target's features that are not in `features`, by default those of this processor.
+    """Return the target's features that are missing from `features`, by default those of this processor, sorted.
 
-    On a machine that is not x86-64, return `x86-64`.
+    Baseline features are never missing. Without `features`, a processor that is not x86-64 misses `x86-64` alone.
     """
     if features is None and not runnable():
         return ("x86-64",)
@@ -38,9 +38,10 @@ def missing(target: Target, features: frozenset[str] | None = None) -> tuple[str
 
 
 def best_isa(routine: Routine, features: frozenset[str] | None = None) -> str:
-    """Return the newest of the routine's instruction sets that a processor has.
+    """Return the routine's newest instruction set within `features`, by default those of this processor.
 
-    A set whose lanes are boards is excluded for a single board, because it has no advantage over general registers.
+    If there is none, return the oldest. Vectors of boards are excluded unless the routine works on arrays, because one
+    board gains nothing from them.
     """
     usual = [isa for isa in routine.isas if not routine.batched or is_batch(routine) or TARGETS[isa].widths == (1,)]
     return next((isa for isa in reversed(usual) if not missing(TARGETS[isa], features)), usual[0])
@@ -52,21 +53,21 @@ def is_batch(routine: Routine) -> bool:
 
 
 def refuse_unrunnable(kernel: Kernel) -> None:
-    """Raise NotRunnable if this processor lacks a feature that the kernel needs, or is not x86-64."""
+    """Raise NotRunnable if this processor lacks a feature of the kernel's instruction set, or is not x86-64."""
     if lacking := missing(kernel.target):
         raise NotRunnable(f"this processor cannot run {kernel.name}: it lacks {', '.join(lacking)}")
 
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """The violations of the calling convention in one case, and the number of the case."""
+    """The violations of the calling convention in one call, as text, and the number of the call's first case."""
 
     case: int
     breaches: tuple[str, ...]
 
 
 def signature_of(kernel: Kernel) -> Signature:
-    """Return the signature of a kernel: a column for each input, and as many result words for each case as results."""
+    """Return the signature of a kernel, by which the driver and the loops call it."""
     vex = "avx" in kernel.target.features
     lanes = kernel.layout.lanes if kernel.layout.batched and not is_batch(kernel.routine) else 1
     return signature(kernel.routine.contract, kernel.convention, lanes, vex)
@@ -75,8 +76,8 @@ def signature_of(kernel: Kernel) -> Signature:
 class Runner:
     """Code in executable memory, with the driver that calls it for each case.
 
-    The last `data` bytes of `image` are data. There is one context, so only one thread at a time may use a runner.
-    Raises NotRunnable if the processor is not x86-64.
+    The last `data` bytes of `image` are data. Only one thread at a time may use a runner. Raises NotRunnable if the
+    processor is not x86-64.
     """
 
     def __init__(self, image: bytes, data: int, signature: Signature) -> None:
@@ -88,9 +89,9 @@ class Runner:
         self._drive = self._driver.function(_U64, (_U64, ctypes.POINTER(_U64), _U64, _U64))
 
     def run(self, columns: Sequence[int], results: int, n: int) -> Violation | None:
-        """Run n cases, a multiple of the lanes; `columns` and `results` are addresses of arrays of words.
+        """Run `n` cases, a multiple of the lanes. Return the violation that ended the run early, or None.
 
-        Return the violation in the first case that has one; later cases are not run.
+        `columns` holds the address of each input's words. All results are written to address `results`, case by case.
         """
         called = self._signature
         if len(columns) != called.columns:
@@ -119,9 +120,9 @@ class Runner:
 
 
 def runner(kernel: Kernel, image: bytes | None = None, data: int = 0) -> Runner:
-    """Return the runner of a kernel, or of other bytes `image` with its contract and convention.
+    """Return a runner for a kernel, or for the bytes `image`, which are called as the kernel is.
 
-    The last `data` bytes of that image are data. Raises NotRunnable if the processor lacks a feature of the kernel.
+    The last `data` bytes of `image` are data. Raises the errors of `refuse_unrunnable`.
     """
     refuse_unrunnable(kernel)
     if image is None:

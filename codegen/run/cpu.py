@@ -27,21 +27,18 @@ FEATURES = {
     "avx512vbmi": (7, 2, 1, _AVX512_STATE),
     "gfni": (7, 2, 8, 0),
 }
-"""Leaf, register (0 eax, 1 ebx, 2 ecx, 3 edx), bit, and the bits of XCR0 that the feature requires."""
+"""By feature: CPUID leaf, register (0 eax, 1 ebx, 2 ecx, 3 edx), bit, and a mask of the XCR0 bits that must be set."""
 XSAVE = (1, 2, 27)
-"""Leaf, register and bit of OSXSAVE: the system has enabled xgetbv."""
+"""CPUID leaf, register and bit of OSXSAVE: the system has enabled xgetbv."""
 
 
 def features() -> frozenset[str]:
-    """Return the usable features beyond baseline x86-64, empty on another architecture.
-
-    Names: bmi1 bmi2 popcnt ssse3 sse4.1 sse4.2 avx avx2 avx512f avx512vl avx512dq avx512bw avx512vbmi gfni.
-    """
+    """Return those of FEATURES that the processor and its operating system support; none if it is not x86-64."""
     return _detect()[0]
 
 
 def brand() -> str:
-    """Return the processor's brand string, or '' if it is not x86-64."""
+    """Return the processor's brand string from CPUID, or '' if there is none."""
     return _detect()[1]
 
 
@@ -87,7 +84,7 @@ def _read_state() -> int:
 
 
 def _cpuid(*, windows: bool) -> Code:
-    """Return code for void cpuid(uint32_t leaf, uint32_t subleaf, uint32_t answer[4])."""
+    """Return code for void cpuid(uint32_t leaf, uint32_t subleaf, uint32_t answer[4]): eax, ebx, ecx and edx."""
     leaf, subleaf, answer = map(general, ("rcx", "rdx", "r8") if windows else ("rdi", "rsi", "rdx"))
     rbx, out = general("rbx"), general("r9")
     eax, ebx, ecx, edx = (general(name).at(32) for name in ("rax", "rbx", "rcx", "rdx"))

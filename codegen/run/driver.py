@@ -1,9 +1,9 @@
 """The driver, machine code that calls a kernel for many cases and checks the registers that the kernel must preserve.
 
 `driver` generates `uint64_t drive(const void *kernel, void *const *columns, void *results, uint64_t n)` in the
-platform's convention. For each case it sets the callee-saved registers to known values, loads the arguments, calls the
-kernel, and checks those registers, rsp and the direction flag. At the first violation it returns a mask of the
-differences; after n cases without one it returns 0.
+platform's convention. It makes n calls. Before each it loads the arguments and sets the callee-saved registers to known
+values; after it, it checks those registers, rsp and the direction flag. The first call that violates the convention is
+the last one. The result is the mask of its violations, 0 if there are none.
 
 Its state is in a context, a block outside the stack with an address that is part of the code, so that it survives a
 kernel that corrupts registers and the stack pointer. The known values, and the words around the kernel's stack frame,
@@ -20,12 +20,12 @@ from setwise.codegen.run.harness import RAX, RSP, SAVED_WORDS, Signature, move, 
 # Bits of the mask: 0 to 15 general registers, 16 to 31 vector registers, then:
 DIRECTION_FLAG = 32
 
-# The words of the context behind the host's saved registers.
+# The words of the context behind the saved registers of the driver's caller.
 _KERNEL, _COLUMNS, _RESULTS, _N, CASE_WORD, _BROKEN, _CALL_RSP = range(SAVED_WORDS, SAVED_WORDS + 7)
 _KNOWN_VECTORS = SAVED_WORDS + 8  # two words each
 _SEEN_VECTOR = _KNOWN_VECTORS + 2 * 16
 CONTEXT_WORDS = _SEEN_VECTOR + 2
-"""The size of a context; word `CASE_WORD` holds the number of the current case, and after a violation of its case."""
+"""The size of a context; word `CASE_WORD` holds the number of the current call, after a violation that of its call."""
 
 _R10, _R11 = general("r10"), general("r11")
 _RETURNED = "returned"
@@ -34,7 +34,7 @@ _JUNK = 0x5A5A_A5A5_3C3C_C3C3
 
 
 def by_case(words: Sequence[int], results: int, lanes: int) -> list[int]:
-    """Reorder the results of calls with several lanes so that the results of each case are adjacent.
+    """Reorder the words of calls with several lanes so that the `results` results of each case are adjacent.
 
     >>> by_case([10, 11, 20, 21, 12, 13, 22, 23], 2, 2)
     [10, 20, 11, 21, 12, 22, 13, 23]
@@ -55,7 +55,7 @@ def initial_context() -> list[int]:
 
 
 def breaches(mask: int) -> tuple[str, ...]:
-    """Return the violations in a mask of `drive`, in words.
+    """Return the violations in a mask that `drive` returned, as text.
 
     >>> breaches(1 << 3 | 1 << 22 | 1 << DIRECTION_FLAG)
     ('rbx changed', 'xmm6 changed', 'the direction flag is set')
@@ -68,7 +68,7 @@ def breaches(mask: int) -> tuple[str, ...]:
 def driver(signature: Signature, context_address: int, host: Convention) -> Code:
     """Return the driver for kernels with that signature; `host` is the convention of the driver itself.
 
-    A result in a register is stored to results[case]; otherwise the kernel writes its results through an address.
+    Its context is at `context_address`. After each call it stores a result that is in a register.
     """
     return Code(
         "drive",
@@ -118,7 +118,7 @@ def _enter(host: Convention, context_address: int) -> Iterator[Item]:
 
 
 def _reserve(signature: Signature) -> Iterator[Item]:
-    """Reserve the words above the return address, fill them and 8 more with return addresses, and align them to 16."""
+    """Yield code that reserves aligned stack words, fills them with return addresses, and begins at call 0, mask 0."""
     words = signature.stack_words + _WAYS_BACK
     yield Instruction("sub", (RSP, 8 * words))
     yield Instruction("and", (RSP, -16))
@@ -144,7 +144,7 @@ def _load_arguments(signature: Signature) -> Iterator[Item]:
 
 
 def _fill(convention: Convention) -> Iterator[Item]:
-    """Set callee-saved registers to known values, words below rsp to return addresses, and rax and r10 to junk."""
+    """Yield moves of known values to callee-saved registers, return addresses below rsp, and junk to rax and r10."""
     for register in convention.saved:
         yield Instruction("lea", (register, _way_back(register.number)))
     for number in sorted(convention.saved_vectors):
@@ -157,7 +157,7 @@ def _fill(convention: Convention) -> Iterator[Item]:
 
 
 def _examine(convention: Convention) -> Iterator[Item]:
-    """Add the differences to the mask; rax keeps its value."""
+    """Yield the code that adds a call's violations to the mask and restores rsp; rax keeps its value."""
     yield Instruction("cmp", (RSP, word(_R11, _CALL_RSP)))
     yield from _note_if_unequal(RSP.number)
     yield move(RSP, word(_R11, _CALL_RSP))
@@ -186,7 +186,7 @@ def _note_if_unequal(bit: int) -> Iterator[Item]:
 
 
 def _note(bit: int) -> Iterator[Item]:
-    """Add the bit in r10, 0 or 1, to the mask."""
+    """Yield the code that sets bit number `bit` of the mask if r10, which is 0 or 1, is 1."""
     yield Instruction("shl", (_R10, bit))
     yield Instruction("or", (word(_R11, _BROKEN), _R10))
 

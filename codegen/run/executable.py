@@ -13,7 +13,7 @@ from typing import Any
 
 
 class NotRunnable(RuntimeError):
-    """This machine cannot run the machine code."""
+    """Code that this machine cannot run, because of its architecture or a CPU feature that it lacks."""
 
 
 def runnable() -> bool:
@@ -26,8 +26,8 @@ class Executable:
 
     `image` is Assembled.image; its last `data` bytes are data, which begin at a page boundary and are not executable.
     Without data, the code begins at a page boundary. So the distance of code and data is kept, and data may have any
-    alignment up to the page size. Nothing is writable. Raises NotRunnable if the processor is not x86-64, and OSError
-    if the system refuses the memory.
+    alignment up to the page size. Nothing is writable. Raises NotRunnable if the processor is not x86-64, ValueError if
+    there is no code, and OSError if the system refuses the memory.
 
     >>> with Executable(bytes.fromhex("b82a000000c3")) as code:  # mov eax, 42; ret
     ...     code.function(ctypes.c_uint64)()

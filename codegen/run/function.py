@@ -46,12 +46,12 @@ class Function:
 
     Arrays broadcast against each other and against integers, and give new arrays, or those in `out`. `out` may be an
     input; it is a tuple if the routine has several results. Contiguous arrays are processed in vectors if lanes can be
-    boards. Other Python threads run meanwhile and must not access the arrays.
+    boards. Other Python threads may run meanwhile and must not access the arrays.
 
-    Raises TypeError for a wrong number or type of arguments, and ValueError for a number out of range, each in one
-    line. Other requirements of the routine, listed by help() of the function, are not checked; a call that violates
-    them gives wrong results. `setwise.kernel(..., checked=True)` returns a slower function that checks them on every
-    call.
+    Raises TypeError for a wrong number or type of arguments, and ValueError for a number out of range or an unusable
+    `out`, each in one line. Other requirements of the routine, listed by help() of the function, are not checked; a
+    call that violates them gives wrong results. `setwise.kernel(..., checked=True)` returns a slower function that
+    checks them on every call.
 
     Any number of threads may call one function. A pickle contains the request, and the function is compiled again when
     it is loaded: for the best instruction set there, unless one was requested.
@@ -98,7 +98,7 @@ class Function:
     ) -> Self:
         """Return the routine as a function, by default for the best instruction set and the convention here.
 
-        `variant` is a name of `codegen.variants`, for a given instruction set.
+        `variant` is the name of a variant for that instruction set; codegen.variants lists them.
         """
         recipe = routine.name, isa, abi, lanes, variant
         hashable = cast(Any, cls)  # mypy does not treat a class as hashable
@@ -132,20 +132,20 @@ class Function:
         return named_number(parameter.kind, argument, self.kernel.routine.contract.numbering)
 
     def _bound(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> tuple[Any, ...]:
-        """Return the arguments in the parameters' order."""
+        """Return all arguments in the parameters' order. Raises TypeError for wrong names or a wrong number."""
         names, routine = self._names, self.kernel.name
         for name in named:
             if name not in names:
                 raise TypeError(f"{routine} takes no {name}: it takes {', '.join(self.__signature__.parameters)}")
             if name in names[: len(arguments)]:
-                raise TypeError(f"{routine} takes one {name}, not one by its place and one by its name")
+                raise TypeError(f"{routine} is given {name} twice, by position and by name: give it once")
         if len(arguments) + len(named) != len(names):
             number = len(arguments) + len(named)
             raise TypeError(f"{routine} takes {len(names)} arguments ({', '.join(names)}), not {number}")
         return (*arguments, *(named[name] for name in names[len(arguments) :]))
 
     def _for_arrays(self) -> Elementwise:
-        """Return the function on arrays, from the batch version of the routine if it can be lowered to vectors."""
+        """Return the function on arrays: lowered to vectors of boards if that is possible, else the kernel's loop."""
         from setwise.codegen.run.arrays import Elementwise
 
         routine, (_, isa, _, lanes, _) = self.kernel.routine, self.recipe
@@ -188,7 +188,7 @@ def _any_array(arguments: Sequence[Any]) -> bool:
 
 
 def _docstring(kernel: Kernel, takes: Sequence[str], checks: str) -> str:
-    """Return the docstring of a function."""
+    """Return the docstring of a kernel's function with these parameters; `checks` is its sentence on requirements."""
     contract = kernel.routine.contract
     summary = kernel.routine.summary
     lines = (

@@ -1,7 +1,8 @@
 """Signatures of kernels, and the code that passes arguments and saves registers in all loops around kernels.
 
-driver.py checks a kernel case by case, loop.py runs it over boards in any layout, timer.py times it. Each loop keeps
-its state and its host's registers in a block of words: a context outside the stack, or a frame on it.
+driver.py checks a kernel case by case, loop.py runs it over boards with any strides, timer.py times it. Each keeps its
+state and its caller's registers in a block of words: a context outside the stack, or a frame on it. `host` is the
+convention of such a loop itself.
 """
 
 from collections.abc import Iterator
@@ -14,19 +15,21 @@ from setwise.codegen.machine.convention import Convention
 
 RAX, RSP = general("rax"), general("rsp")
 
-# The words for the host's registers: one for each general register, two for each vector register.
+# Words for the caller's registers: one for each general register from 0 on, two for each vector register from 16 on.
 _GENERAL, _VECTORS = 0, 16
 SAVED_WORDS = 48
 
 
 @dataclass(frozen=True, slots=True)
 class ArgumentSlot:
-    """The passing of an argument or a result, and its share of a column: `words` of 8 bytes for each case.
+    """The passing of an argument or a result. Its column has `words` words of 8 bytes for each call, or is an array.
 
-    general   a word in a general register, or on the stack if the convention has no register left
-    vector    the words in a vector register of that size; the n-th vector is in the convention's n-th vector register
-    address   the address of the case's words in the column
-    results   the address of the case's words in the results; it has no column
+    The column of an argument is the data for all calls.
+
+    general   the word in a general register, or on the stack if the convention has no register left
+    vector    the words in a vector register of their size; the n-th vector is in the convention's n-th vector register
+    address   the address of the words in the column
+    results   the address of the call's words in the results; it has no column
     """
 
     file: Literal["general", "vector", "address", "results"]
@@ -34,11 +37,11 @@ class ArgumentSlot:
 
     @property
     def lanes(self) -> int:
-        """The number of words in the register."""
+        """The number of words in the register, 1 unless it is a vector register."""
         return self.words if self.file == "vector" else 1
 
     def operand(self, base: Register, displacement: int = 0) -> Memory | Register:
-        """Return the words at an address in a register, or the register itself if the argument is an address."""
+        """Return the operand to pass: the words at `base` + `displacement`, or `base` if the argument is an address."""
         if self.file in ("address", "results"):
             return base
         return Memory(64 * self.lanes, base, displacement=displacement)
@@ -51,8 +54,8 @@ GENERAL = ArgumentSlot("general")
 class Signature:
     """The calling sequence of a kernel: its convention, arguments and result (None if it writes through an address).
 
-    Each call takes `lanes` cases. With `whole` one call takes all cases, and a last argument without a column is their
-    number. With `vex`, vectors are moved by AVX instructions instead of SSE.
+    Each call takes `lanes` cases. With `whole` one call takes all cases, and the last argument, which has no column, is
+    their number. With `vex`, vectors are moved by AVX instructions instead of SSE.
     """
 
     convention: Convention
@@ -64,12 +67,12 @@ class Signature:
 
     @property
     def places(self) -> tuple[Register | int, ...]:
-        """The registers of the arguments; for an argument on the stack its offset from rsp at entry, in bytes."""
+        """The register of each argument; for an argument on the stack its offset from rsp at entry, in bytes."""
         return self.convention.places([slot.lanes for slot in self.arguments])
 
     @property
     def stack_words(self) -> int:
-        """Words above the return address: shadow space and stack arguments."""
+        """The number of words that the caller reserves above the return address: shadow space and stack arguments."""
         on_stack = sum(isinstance(place, int) for place in self.places)
         return (self.convention.stack_arguments - 8) // 8 + on_stack
 
@@ -80,12 +83,12 @@ class Signature:
 
     @property
     def written(self) -> int:
-        """The number of words that a call writes through the address for results."""
+        """The number of words that a call writes through the address for results; with `whole`, for each case."""
         return sum(slot.words for slot in self.arguments if slot.file == "results")
 
     @property
     def interleaved(self) -> int:
-        """The number of results if a call writes several boards of each result, one result after the other; else 0."""
+        """The number of results if a call writes several boards of each through an address, side by side; else 0."""
         return self.written // self.lanes if self.lanes > 1 else 0
 
     def register(self, slot: ArgumentSlot) -> Register:
@@ -94,13 +97,15 @@ class Signature:
 
 
 def signature(contract: Contract, convention: Convention, lanes: int = 1, vex: bool = False) -> Signature:
-    """Return the signature of a routine with `lanes` boards in a vector register (1: general registers).
+    """Return the signature of kernels with this contract.
 
-    A call with several results writes the boards of each result side by side.
+    A board argument is a vector of `lanes` boards, or one board in a general register if `lanes` is 1. Arrays are
+    passed by address. A call with several results writes the boards of each result side by side.
     """
     if contract.elements:
-        inputs = len(contract.parameters) - 2
-        arrays = (*[ArgumentSlot("address")] * inputs, ArgumentSlot("results"), GENERAL)
+        results = len(contract.results)
+        inputs = [ArgumentSlot("address")] * (len(contract.parameters) - results - 1)
+        arrays = (*inputs, *[ArgumentSlot("results")] * results, GENERAL)
         return Signature(convention, arrays, None, whole=True, vex=vex)
     board = ArgumentSlot("vector", lanes) if lanes > 1 else GENERAL
     written = ArgumentSlot("results", len(contract.results) * lanes)
@@ -109,7 +114,7 @@ def signature(contract: Contract, convention: Convention, lanes: int = 1, vex: b
 
 
 def passed(place: Register | int, argument: Register | Memory, vex: bool = False) -> Iterator[Instruction]:
-    """Yield the moves of an argument to its place before a call; a stack argument goes through rax."""
+    """Yield the moves of an argument to its place (of `Signature.places`) before a call, to the stack through rax."""
     if isinstance(place, Register):
         yield move(place.at(argument.bits), argument, vex)
         return
@@ -119,24 +124,24 @@ def passed(place: Register | int, argument: Register | Memory, vex: bool = False
 
 
 def word(base: Register, number: int, bits: int = 64) -> Memory:
-    """Return the memory operand `number` words above an address."""
+    """Return the memory operand of `bits` bits that begins `number` words of 8 bytes above the address in `base`."""
     return Memory(bits, base, displacement=8 * number)
 
 
 def save(host: Convention, base: Register, first: int = 0) -> Iterator[Instruction]:
-    """Yield the moves that save rsp and the host's callee-saved registers to the words from `first` on."""
+    """Yield the moves that save rsp and the callee-saved registers of `host` at `base`, from its word `first` on."""
     for memory, register in _slots(host, base, first):
         yield move(memory, register)
 
 
 def restore(host: Convention, base: Register, first: int = 0) -> Iterator[Instruction]:
-    """Yield the moves that restore these registers, the base register last."""
+    """Yield the moves that restore the registers that `save` saved, the base register last."""
     for memory, register in sorted(_slots(host, base, first), key=lambda slot: slot[1] == base):
         yield move(register, memory)
 
 
 def move(target: Register | Memory, origin: Register | Memory, vex: bool = False) -> Instruction:
-    """Return a move between registers, or between register and memory; vectors need no alignment."""
+    """Return a move to `target`, register or memory. Vectors need no alignment; `vex` moves them by AVX, else SSE."""
     if any(isinstance(operand, Register) and operand.file == "vector" for operand in (target, origin)):
         return Instruction("vmovups" if vex else "movups", (target, origin))
     return Instruction("mov", (target, origin))

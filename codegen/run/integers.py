@@ -15,9 +15,9 @@ from setwise.codegen.run.executable import Executable
 def single_call(
     takes: int, results: Sequence[str], loop: Executable, kernel: Executable
 ) -> Callable[[Sequence[Any]], Any]:
-    """Return a thread-safe function that takes the integers of one case, each within its range.
+    """Return a thread-safe function from a sequence of `takes` integers, each within its range, to the results.
 
-    It returns an integer, or several as a named tuple of `results`, and keeps loop and kernel alive.
+    It returns an integer, or several as a named tuple of `results`. It keeps the loop alive, but not the kernel.
     """
     words = takes + len(results)
     run, address = loop.function(None, (ctypes.c_void_p,) * 4), kernel.address()
@@ -36,7 +36,7 @@ def single_call(
 
 
 def integer(parameter: Parameter, argument: Any) -> int:
-    """Return an integer argument. Raises TypeError for other types, and ValueError if it is out of range."""
+    """Return an argument as an int. Raises TypeError unless it has `__index__`, ValueError if it is out of range."""
     try:
         return in_range(parameter, index(argument))
     except TypeError:

@@ -1,12 +1,12 @@
-"""The loop of a kernel over boards in any layout, machine code with the signature of a NumPy ufunc's inner loop.
+"""The loop of a kernel over boards with any strides: machine code with the signature of a NumPy ufunc's inner loop.
 
 `inner_loop` generates `void loop(char **operands, const intptr_t *n, const intptr_t *steps, const void *kernel)` in the
-platform's convention. Operands are the inputs followed by the results; `steps` are the distances in bytes between
-consecutive boards of an operand, 0 if one board is for all. The kernel may have any convention.
+platform's convention. `operands` are the addresses of the inputs, then of the results. `steps` are the distances in
+bytes between consecutive boards of each, 0 if one board is for all. The kernel may have any convention.
 
 The loop runs from the last board down to the first, as do kernels on arrays, because hardware prefetches in one
-direction. A kernel on arrays takes 64 boards for each call if they are contiguous, with a prefetch of the next 64; else
-one. Any other kernel takes one board for each call; if its lanes are boards, the other lanes are unused.
+direction. A kernel on arrays gets up to 64 boards a call if all operands are contiguous, and the inputs of the next
+call are prefetched. In all other cases a call gets one board; if lanes are boards, the other lanes are unused.
 """
 
 from collections.abc import Iterator
@@ -16,21 +16,21 @@ from setwise.codegen.machine.convention import Convention
 from setwise.codegen.run.harness import RAX, RSP, SAVED_WORDS, Signature, move, passed, restore, save, word
 
 _STEPS, _LEFT, _AT_ONCE, _R10 = map(general, ("rbx", "rbp", "r12", "r10"))
-_BLOCK, _LINE = 64, 64  # boards; bytes
+_BLOCK, _LINE = 64, 64  # boards of a call; bytes of a cache line
 
 
 def inner_loop(signature: Signature, results: int, host: Convention) -> Code:
-    """Return the loop for kernels of that signature with `results` results; `host` is the loop's convention."""
+    """Return the loop for kernels of that signature. `results` is the number of results, `host` its own convention."""
     operands = signature.columns + results
-    written = 0 if signature.whole else signature.written  # words of a block of the frame
+    written = 0 if signature.whole else signature.written  # words of the frame's block for results
     # The frame: the kernel's stack arguments, the operands' addresses, the block for results, the kernel's address,
-    # and the host's registers.
+    # and the saved registers of the loop's caller.
     first = signature.stack_words
     block, kernel = first + operands, first + operands + written
-    size = 8 * (kernel + 1 + SAVED_WORDS | 1)  # the return address aligns it to 16
+    size = 8 * (kernel + 1 + SAVED_WORDS | 1)  # with the return address a multiple of 16
 
     def place(register: Register, operand: int) -> Iterator[Item]:
-        """Yield the code for the address of that operand's board number _LEFT."""
+        """Yield the code that sets `register` to the address of the operand's board number _LEFT."""
         yield move(register, word(_STEPS, operand))
         yield Instruction("imul", (register, _LEFT))
         yield Instruction("add", (register, word(RSP, first + operand)))
@@ -77,7 +77,7 @@ def inner_loop(signature: Signature, results: int, host: Convention) -> Code:
             yield Instruction("mov", (_AT_ONCE, _BLOCK))
 
     def fetch() -> Iterator[Item]:
-        """Yield the prefetch of the next call's inputs.
+        """Yield the prefetch of the next call's inputs, and limit the last call to the boards that are left.
 
         Hardware prefetches too late for arrays that share cache sets.
         """

@@ -22,8 +22,8 @@ def end_with_parent() -> None:
 def without_network() -> bool:
     """Remove the network from this new process. Return whether the system allowed it.
 
-    An unprivileged user needs a user namespace. Call it before `end_with_parent`, because a change of credentials
-    cancels that.
+    An unprivileged user needs a user namespace. Call this before `end_with_parent`, whose effect a change of
+    credentials cancels.
     """
     return _unshare is not None and 0 in map(_unshare, (_CLONE_NEWNET, _CLONE_NEWUSER | _CLONE_NEWNET))
 

@@ -14,8 +14,8 @@ _U64 = ctypes.c_uint64
 _LINE = 64  # bytes of a cache line; every array begins at one
 _PAGE = 4096
 # Page offsets of the loop's data. A load is delayed by an earlier store at the same offset of another page (4K
-# aliasing), so all data have different offsets, the same in every process. The routine and its constants begin at
-# offset 0, and the stack ends at the end of a page.
+# aliasing), so all data have different offsets, the same in every process. The routine's constants, or the routine if
+# it has none, begin at offset 0. The stack ends at the end of a page.
 _CONTEXT, _ARGUMENTS = 2048, 3072
 _SEED = 20050522
 _MOST_APART = 100
@@ -23,14 +23,14 @@ _MOST_APART = 100
 
 @dataclass(frozen=True, slots=True)
 class ArgumentSets:
-    """The arguments of a loop's calls: consecutive sets of arguments, each in the layout of the signature.
+    """The arguments of a loop's calls: `words` are consecutive sets of arguments, each as `timer.offsets` arranges it.
 
-    A routine on arrays has `arrays` of equal length instead. Its one set of arguments is generated: the addresses of
-    these arrays and of an array for the result, and the length. All arrays have different page offsets, to avoid 4K
+    A routine on arrays has input `arrays` of equal length instead. Its one set of arguments is generated: the addresses
+    of these arrays and of an array for the result, and the length. All arrays have different page offsets, to avoid 4K
     aliasing.
 
-    With `in_set`, the number of words in a set, each run permutes the sets, so that branch predictors cannot memorize
-    them.
+    Unless `in_set`, the number of words in a set, is 0, each run permutes the sets, so that branch predictors cannot
+    memorize them.
     """
 
     words: tuple[int, ...] = ()
@@ -40,7 +40,7 @@ class ArgumentSets:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """The sections of a trial in ticks of the time stamp counter: before and behind the calls, and an empty section."""
+    """The ticks of the time stamp counter in each section of a trial, in order; `nothing` is the empty section."""
 
     chain_before: int
     wide_before: int
@@ -54,7 +54,7 @@ class Record:
 class Stopwatch:
     """A timing loop that can be run repeatedly.
 
-    Raises setwise.codegen.run.executable.NotRunnable if this processor cannot run it.
+    Raises NotRunnable if the processor is not x86-64. Whether it has the routine's CPU features is not checked.
     """
 
     def __init__(self, loop: timer.Timer, sets: ArgumentSets) -> None:
@@ -85,7 +85,7 @@ class Stopwatch:
         return [Record(*(b - a for a, b in pairwise(stamps[start : start + timer.STAMPS]))) for start in starts]
 
     def _reorder(self, apart: int) -> None:
-        """Permute the sets: those with a distance of `apart` become adjacent."""
+        """Permute the sets: first every set number `apart` * n, then every number `apart` * n + 1, and so on."""
         words = memoryview(self._arguments).cast("B").cast("Q")
         for word in range(self._in_set):
             column = array("Q", words[word :: self._in_set].tobytes())
@@ -96,7 +96,7 @@ class Stopwatch:
 
 
 def _aligned(words: Sequence[int], place: int = 0) -> ctypes.Array[ctypes.c_uint64]:
-    """Return a copy of the words that begins at the offset `place` of a page."""
+    """Return a copy of the words that begins `place` bytes behind the start of a page."""
     buffer = ctypes.create_string_buffer(8 * len(words) + 2 * _PAGE)
     skip = -ctypes.addressof(buffer) % _PAGE + place
     copy = (_U64 * len(words)).from_buffer(buffer, skip)  # it keeps the buffer alive

@@ -6,7 +6,7 @@ stamps (rdtsc, serialized by lfence) between its sections:
     chain    CHAIN_ADDS dependent additions: one cycle each on every processor
     wide     WIDE_ROWS rows of four additions, alternating between two sets of registers, so that they wait for ALUs
              alone: a cycle a row with four ALUs without competition, less with more ALUs
-    warming  a quarter of the rounds of calls that follow, to power up vector units that the sections before idled
+    warming  about a quarter of the rounds that follow, to power up vector units, idle in the sections before
     calls    rounds of calls of the routine
     wide, chain, and an empty section: the overhead of a stamp
 
@@ -14,7 +14,7 @@ A time stamp counter may advance in steps (26 ticks, or 10 nanoseconds, on Zen 5
 Rapids powers down its 512-bit units after about 4 microseconds without use, and they are then slow for thousands of
 cycles. So untimed calls precede the timed ones.
 
-The arguments are loaded from memory for each call, because a call may change the argument registers.
+All arguments but a chained one are loaded from memory for each call, because a call may change their registers.
 """
 
 from collections.abc import Iterator, Sequence
@@ -37,7 +37,7 @@ WIDE_ROWS = 1 << 12
 STAMPS = 8
 """Words of a record, its stamps: before chain, wide, warming, calls, wide, chain and the empty section, and its end."""
 
-# The words of the context behind the host's saved registers: first those that the caller sets.
+# The words of the context behind the saved registers of the loop's caller. The caller sets these five.
 ARGUMENTS, ARGUMENTS_END, ROUNDS, TRIALS, RECORDS = range(SAVED_WORDS, SAVED_WORDS + 5)
 _ZEROS = SAVED_WORDS + 8  # as many words as a vector has, aligned for one
 RESULTS = _ZEROS + 8
@@ -48,7 +48,7 @@ CONTEXT_WORDS = RESULTS + _MOST_RESULTS
 _LINE, _PAGE = 64, 4096
 _STACK = 128  # bytes at the end of a page, for shadow space and arguments on the stack
 _CHAIN_UNROLLED, _WIDE_UNROLLED = 64, 32
-_BEGINNINGS = 16
+_BEGINNINGS = 16  # lengths of the delay before the rounds
 _WARMING = 2  # a shift: a quarter
 _RDX = general("rdx")
 _WIDE = tuple(map(general, ("rax", "r8", "r9", "r10", "r11", "rcx", "rsi", "rdi")))  # two rows
@@ -145,7 +145,7 @@ def _trial(signature: Signature, calls: Calls) -> Iterator[Item]:
 
 
 def _stamp(number: int) -> Iterator[Item]:
-    """Store the time stamp after all earlier instructions and before all later ones."""
+    """Yield code that stores stamp `number` of a record, taken after all earlier instructions and before later ones."""
     yield Instruction("lfence")
     yield Instruction("rdtsc")
     yield Instruction("shl", (_RDX, 32))
@@ -155,8 +155,8 @@ def _stamp(number: int) -> Iterator[Item]:
 
 
 def _repeated(name: str, adds: int, sums: Sequence[Register]) -> Iterator[Item]:
-    """Yield a loop of additions of a register, because some processors eliminate additions of small constants."""
-    yield Instruction("mov", (_RDX.at(32), 1))
+    """Yield a loop, labelled `name`, of `adds` additions of rdx, which is 1, to the registers `sums` in turn."""
+    yield Instruction("mov", (_RDX.at(32), 1))  # some processors eliminate additions of small constants
     yield Instruction("mov", (_ROUND.at(32), adds // len(sums)))
     yield Label(name)
     for register in sums:
@@ -166,7 +166,7 @@ def _repeated(name: str, adds: int, sums: Sequence[Register]) -> Iterator[Item]:
 
 
 def _calls(signature: Signature, calls: Calls, warming: str = "") -> Iterator[Item]:
-    """Yield the rounds of a trial, or the warm-up rounds before them; `warming` is a prefix of the labels."""
+    """Yield the rounds of a trial. With `warming`, a prefix of the labels, yield the warm-up rounds instead."""
     chained = calls.mode == "chained"
     yield from _before_rounds(signature, calls, warming)
     if warming:
@@ -194,10 +194,10 @@ def _calls(signature: Signature, calls: Calls, warming: str = "") -> Iterator[It
 
 
 def _before_rounds(signature: Signature, calls: Calls, warming: str) -> Iterator[Item]:
-    """Yield the first argument of the chain, and a short delay that differs from trial to trial.
+    """Yield the load of a chain's first argument, a delay that differs from trial to trial, and the number of rounds.
 
-    A core may run a loop in one of several rhythms, a few per cent apart, and stay in it for long. Trials that begin
-    differently cover all of them.
+    A core may run a loop in one of several rhythms, a few per cent apart, and keep it for long. Different delays find
+    them all.
     """
     if calls.mode == "chained":
         yield from _passed(signature, calls.chained)
@@ -220,7 +220,7 @@ def offsets(signature: Signature) -> tuple[int, ...]:
 
 
 def _passed(signature: Signature, number: int, of_set: int = 0) -> Iterator[Instruction]:
-    """Yield the moves of an argument of one of the sets to its place."""
+    """Yield the moves of argument `number` to its place, from the set `of_set` sets behind the current one."""
     slot, place, (*starts, stride) = signature.arguments[number], signature.places[number], offsets(signature)
     if slot.file != "results":
         yield from passed(place, slot.operand(_SET, starts[number] + of_set * stride), signature.vex)

@@ -10,7 +10,7 @@ ALL_SETS = tuple(TARGETS)
 SCALARS = tuple(name for name, target in TARGETS.items() if not target.vectors)
 VECTORS = tuple(name for name, target in TARGETS.items() if target.vectors)
 PACKED = tuple(name for name, target in TARGETS.items() if not target.vectors or target.direction_widths)
-"""The sets for which a routine of several directions needs no mirrored lane."""
+"""The sets without vectors, or with room for more than two directions in a register, so that no lane is mirrored."""
 
 
 def in_words(names: tuple[str, ...]) -> str:

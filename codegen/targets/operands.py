@@ -1,10 +1,10 @@
 """The operand words of rows, each with the operand that it becomes.
 
 d d32       the result; its lower 32 bits
-a b c       an argument, in a register
+a b c       the first, second, third argument, in a register
 A B C       an argument that may also be a constant: a memory operand, or an immediate of a general instruction
 B8          B for bytes: the constant in memory must hold all lanes and is never broadcast
-A1 #b       a constant argument: in memory as one number for all lanes; as an immediate
+A1 #b       a constant argument a, in memory as one number for all lanes; a constant argument b, as an immediate
 n -n #      the operation's number (a count, a truth table); 64 minus it; the number of a constant that is loaded
 7           this number
 cl          the low byte of rcx, which holds argument b
@@ -21,7 +21,7 @@ from setwise.codegen.ir.values import Value
 from setwise.codegen.machine.code import Memory, Operand, Register, general
 
 ARGUMENT = "stack argument"
-"""The symbol of a memory operand for a stack argument, until the frame size is known."""
+"""The symbol of a memory operand for a stack argument, which rsp replaces once the frame size is known."""
 RSP = general("rsp")
 CL = Register("general", 1, 8)
 
@@ -32,9 +32,9 @@ Maker = Callable[[Value, Register, Sequence[Operand]], Operand]
 class OperandForm:
     """The operand of a row, with the function that makes it.
 
-    An instruction with a `source` operand does not overwrite argument a: its result comes from argument a, a constant
-    or memory. `folds` is the letter of the argument that may be a constant operand. If `whole`, memory holds all its
-    lanes.
+    A row with a `source` operand (argument a, a constant or memory) leaves argument a as it is; any other row with a
+    result overwrites it. `folds` is the letter of the argument that may be a constant in memory or an immediate. That
+    memory must hold all lanes if `whole`.
     """
 
     make: Maker
@@ -44,7 +44,7 @@ class OperandForm:
 
 
 def word_of(text: str) -> OperandForm:
-    """Return the operand form of a word. Raise ValueError for an unknown word.
+    """Return the operand form of one word in `Row.operands`. Raise ValueError for an unknown word.
 
     >>> from setwise.codegen.ir.values import parameter
     >>> value = Value("entry", (parameter(0), parameter(1)), 4)
@@ -61,7 +61,7 @@ def word_of(text: str) -> OperandForm:
 
 
 def sized(register: Register, lanes: int) -> Register:
-    """Return the register at the operand size of a value with this many lanes."""
+    """Return a vector register at the operand size of a value with this many lanes, and any other unchanged."""
     return register.at(max(128, 64 * lanes)) if register.file == "vector" else register
 
 
@@ -113,7 +113,7 @@ _SCALES: Mapping[str | None, Callable[[Value], int]] = MappingProxyType(
 
 
 def _address(base: str | None, last: str, scale: str | None, beyond: str | None) -> Maker:
-    """Make an address operand from the terms of a word.
+    """Return the maker of the address that the terms of a word spell: base, last term, its scale, and "+n" if present.
 
     The access is as wide as the value, or n bytes for a table entry.
     """

@@ -12,18 +12,15 @@ from setwise.codegen.targets.operands import OperandForm, word_of
 
 
 class Refused(ValueError):
-    """An operation that the target has no instruction for.
-
-    The message names both, and an alternative.
-    """
+    """A routine that has no kernel for a target, convention or variant. The message names an alternative."""
 
 
 @dataclass(frozen=True)
 class Row:
     """An instruction form that implements one operation.
 
-    `operands` holds words of `codegen.targets.operands` in Intel order. If d occurs but no source operand does, the
-    instruction overwrites argument a with its result. `when` restricts the row to some values.
+    `operands` holds words of `codegen.targets.operands` in Intel order. If d or d32 occurs but no source operand does,
+    the instruction overwrites argument a with its result. `when` restricts the row to the values for which it is true.
     """
 
     op: str
@@ -61,11 +58,11 @@ class Row:
 
     @cached_property
     def folded(self) -> frozenset[str | None]:
-        """The letters of the arguments that may be constant operands."""
+        """The letters of the arguments that may be constants in memory or immediates, and "" for other operands."""
         return frozenset([word.folds for word in self.words])
 
     def folds(self, letter: str) -> bool:
-        """Return whether this argument may be a constant operand."""
+        """Return whether the argument with this letter may be a constant in memory or an immediate."""
         return letter in self.folded
 
 
@@ -80,7 +77,7 @@ class Target:
     tries_rotates: bool = False
     """Whether rotates save copies, so that the passes also try masks that clear the wrapped ranks."""
     move: str = ""
-    """The mnemonic that copies a vector register."""
+    """The mnemonic that copies a vector register; "" without vectors."""
     widths: tuple[int, ...] = (1,)
     """The possible numbers of lanes of a register, the default first."""
     vectors: int = 0
@@ -90,22 +87,21 @@ class Target:
     aligned_operands: bool = False
     """Whether a vector memory operand must be aligned to its size, except in the instruction that loads it."""
     hoist_constants: bool = False
-    """Whether a vector constant that is used more than once is loaded into a register once, instead of at each use."""
+    """Whether a vector constant with several uses is loaded into a register once, instead of read at each use."""
     extends: Target | None = None
-    """An older instruction set whose rows are all rows of this one. The additional rows implement operations that it
-    lacks."""
+    """An older instruction set, if any, whose rows this one has, too. All others are for operations that it lacks."""
 
     def __hash__(self) -> int:
         return hash(self.name)
 
     @property
     def direction_widths(self) -> tuple[int, ...]:
-        """The possible numbers of directions in a register, the default first; empty for two-lane registers."""
+        """The possible numbers of directions in a register, the default first; empty without more than two lanes."""
         return tuple(width for width in self.widths if width > 2)
 
     @cached_property
     def _by_file(self) -> dict[tuple[str, str], tuple[tuple[Row, ...], bool]]:
-        """The rows of each operation in a register file, preferred ones first, and whether all are unconditional."""
+        """For each operation and file: the rows, preferred ones first, and whether all of them are unconditional."""
         rows: dict[tuple[str, str], tuple[tuple[Row, ...], bool]] = {}
         for row in self.rows:
             others, always = rows.get((row.op, row.file), ((), True))
@@ -113,7 +109,7 @@ class Target:
         return rows
 
     def rows_for(self, value: Value) -> tuple[Row, ...]:
-        """Return the rows that can compute this value."""
+        """Return the rows that can compute this value, preferred ones first."""
         wide = value.lanes > 1
         for arg in value.args:
             wide = wide or arg.lanes > 1
@@ -121,7 +117,7 @@ class Target:
         return rows if always else tuple([row for row in rows if row.when is None or row.when(value)])
 
     def overwrites(self, value: Value) -> bool:
-        """Return whether every row that can compute this value overwrites an argument."""
+        """Return whether some row can compute this value, and every such row overwrites an argument."""
         rows = self.rows_for(value)
         return bool(rows) and all(row.tied for row in rows)
 
@@ -131,15 +127,15 @@ class Target:
 
 
 def uniform_count(value: Value) -> bool:
-    """Return whether all lanes have the same shift count or number."""
+    """Return whether the lanes of the value's `attr` are equal: shift counts, or the numbers of a constant."""
     return len(set(value.attr)) == 1
 
 
 def per_lane_counts(value: Value) -> bool:
-    """Return whether the lanes differ in their shift count or number."""
+    """Return whether the lanes of the value's `attr` differ: shift counts, or the numbers of a constant."""
     return not uniform_count(value)
 
 
 def build(row: Row, value: Value, result: Register, args: Sequence[Operand]) -> Instruction:
-    """Return the instruction of a row for these registers. If the row is tied, args[0] is already `result`."""
+    """Return the instruction of a row for these operands. If the row is tied, args[0] must be `result` already."""
     return Instruction(row.mnemonic, tuple(word.make(value, result, args) for word in row.words), line=value.line)

@@ -1,4 +1,4 @@
-"""SSE2, AVX2 and AVX-512: 64-bit lanes in vector registers, in addition to the rows of general registers."""
+"""SSE2, AVX2, AVX-512 and GFNI: 64-bit lanes in vector registers, in addition to the rows of general registers."""
 
 from dataclasses import replace
 
@@ -8,7 +8,7 @@ from setwise.codegen.targets.table import Row, Target, per_lane_counts, uniform_
 
 
 def _doubled(value: Value) -> bool:
-    """Return whether a register is shifted left by one. An addition runs on more ports than a shift."""
+    """Return whether a register is shifted left by one in all lanes. An addition runs on more ports than a shift."""
     return set(value.attr) == {1} and value.args[0].op not in ("load", "place")
 
 
@@ -16,7 +16,7 @@ def _rows(*rows: Row) -> tuple[Row, ...]:
     return tuple(replace(row, file="vector") for row in rows)
 
 
-# Transfers between register files and between lanes that SSE2 and its descendants share.
+# Rows of SSE2 alone: its two-operand instructions overwrite an argument.
 _SSE2 = _rows(
     Row("and", "pand", "d B"),
     Row("or", "por", "d B"),
@@ -59,7 +59,7 @@ SSE2 = Target(
 SPLAT = Row("splat", "vpbroadcastq", "d a", file="vector")
 """Broadcast of a board from a vector register to all lanes."""
 
-# Rows that AVX2 and AVX-512 share.
+# Rows that AVX2 and AVX-512 share: the same mnemonic in VEX and EVEX encoding.
 _VEX = _rows(
     Row("add", "vpaddq", "d a B"),
     Row("sub", "vpsubq", "d a B"),
@@ -100,7 +100,7 @@ _AVX2 = _VEX + _rows(
 )
 
 SPLAT_RELOAD = Row("splat-reload", "vpbroadcastq", "d [slot1]", file="vector")
-"""Broadcast of a board from a stack slot. A transfer between files through memory uses no vector shuffle port."""
+"""Broadcast of a board from a stack slot. Through memory, a transfer between files needs no shuffle port."""
 
 AVX2 = Target(
     "avx2",

@@ -24,10 +24,10 @@ _ROW = re.compile(r"<tr>.*?</tr>", re.DOTALL)
 
 
 class Examples(Extension):
-    """Examples of docstrings as blocks of code, which plain Markdown takes for quotations."""
+    """The extension that shows docstrings' examples as code. Plain Markdown takes >>> for quotations."""
 
     def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802
-        """Look for examples before fenced blocks are taken out."""
+        """Register the search for examples, before fenced blocks are taken out."""
         md.preprocessors.register(_Examples(md), "examples", 30)
 
 
@@ -46,7 +46,7 @@ def on_config(config: Any) -> None:
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Remove doctest marks from console blocks, and show files in blocks of their own."""
+    """Remove doctest marks from console blocks, and put each file that `cat` or `head` prints into its own block."""
     return _CONSOLE.sub(lambda found: _console(found[0]), markdown.replace("```python\n>>>", "```pycon\n>>>"))
 
 
@@ -79,7 +79,7 @@ def on_page_content(html: str, page: Any, files: Any, **_: Any) -> str:
 
 
 def _unique(functions: Iterable[PageFunction]) -> dict[str, str]:
-    """Return the routine of each printed name that has only one."""
+    """Return the routine of each function's name, and of its name@place, if only one routine has it."""
     routines: dict[str, set[str]] = {}
     for each in functions:
         for name in (each.name, *(f"{each.name}@{place}" for place in each.place.names)):
@@ -88,7 +88,7 @@ def _unique(functions: Iterable[PageFunction]) -> dict[str, str]:
 
 
 def _linked(html: str, atlas: str, names: Mapping[str, str]) -> str:
-    """Link each name in code type, and each command that begins with one, unless it is in a link already."""
+    """Link each name in code type, and each code that begins with one, to the atlas, unless it is in a link already."""
 
     def link(found: re.Match[str]) -> str:
         if found[1] is None:

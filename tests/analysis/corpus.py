@@ -13,8 +13,6 @@ case, the lines up to the next are its code, which becomes a function of that na
 What stands before the first case goes for all of them; `#default key=value ...` there sets keys for the file.
 """
 
-from __future__ import annotations
-
 import io
 import os
 import re

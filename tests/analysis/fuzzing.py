@@ -4,8 +4,6 @@
 and prints how many ended in which verdict, and those that end as nothing may.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import resource
@@ -16,7 +14,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import chain, count, repeat
 from pathlib import Path
-from types import ModuleType
 from unittest.mock import patch
 
 from setwise.analysis import proofs
@@ -103,7 +100,7 @@ def judge(file: Path, number: int) -> Counter[str]:
     ends = Counter[str]()
     made = file.with_suffix(".damaged")
     words = ["prove", "--object", str(made), "--symbol", SYMBOL, "--spec", SPEC, "--time-limit", "2"]
-    with warm("prove", proofs):
+    with warm("prove"):
         for content in damaged(file.read_bytes(), number):
             made.write_bytes(content)
             end = verdict(words)
@@ -114,11 +111,11 @@ def judge(file: Path, number: int) -> Counter[str]:
 
 
 @contextmanager
-def warm(command: str, room: ModuleType) -> Iterator[None]:
-    """What a command, of that room, makes anew each time is made once: its parser, and for a while its prover."""
+def warm(command: str) -> Iterator[None]:
+    """Share one parser among all calls of a command, and one prover among several calls."""
     made = parser.parser([command])
     provers = chain.from_iterable(repeat(Prover(), _WARM) for _ in count())
-    with patch.object(parser, "parser", return_value=made), patch.object(room, "Prover", side_effect=provers):
+    with patch.object(parser, "parser", return_value=made), patch.object(proofs, "Prover", side_effect=provers):
         yield
 
 

@@ -1,6 +1,4 @@
-"""Assembles text for tests by GNU as, in Intel operand order."""
-
-from __future__ import annotations
+"""Assembly and C for tests: listings in Intel operand order, and what GNU as and compilers make of text."""
 
 import subprocess
 import tempfile
@@ -26,3 +24,19 @@ def assemble(source: str) -> bytes:
         subprocess.run([assembler, "--64", "-o", str(file), "-"], input=text, text=True, check=True)
         subprocess.run([objcopy, "-O", "binary", "-j", ".text", str(file), str(output)], check=True)
         return output.read_bytes()
+
+
+def assembled(folder: Path, text: str) -> Path:
+    """The object that GNU as makes of a file's text."""
+    made = folder / "some.o"
+    subprocess.run([require_tool("as"), "--64", "-o", str(made)], input=text, text=True, check=True)
+    return made
+
+
+def compiled(folder: Path, text: str, *flags: str, compiler: str = "gcc") -> Path:
+    """The object that a compiler makes of C."""
+    source, made = folder / "some.c", folder / "some.o"
+    source.write_text(text)
+    options = ("-O2", "-fcf-protection=none", "-c", *flags, str(source), "-o", str(made))
+    subprocess.run([require_tool(compiler), *options], check=True)
+    return made

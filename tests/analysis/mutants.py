@@ -4,8 +4,6 @@ A mutant differs from the routine in one place, and is as long, so that all dist
 of an instruction's encoding; decoding it again says what that bit meant.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Whatever is damaged in an ELF file, that is said in one line, or what is left is judged; nothing hangs or grows."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -4,8 +4,6 @@ Right objects that are not proved stand in known.txt beside them, each with its 
 longer true makes a test fail until it is taken out. reports/SOUNDNESS.md says how many they are.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections import Counter

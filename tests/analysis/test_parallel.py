@@ -1,7 +1,5 @@
 """Kernels in a process a core: they come through, and a process that dies or is interrupted is told in one line."""
 
-from __future__ import annotations
-
 import os
 import pickle
 import signal

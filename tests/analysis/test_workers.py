@@ -1,7 +1,5 @@
 """Processes that work for a command end with it: when it is interrupted, and whatever else ends it."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Random descriptions of everything that a description can write, each written by the number that it begins with."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache

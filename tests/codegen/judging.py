@@ -1,7 +1,5 @@
 """Random descriptions judged: lowered, run against the evaluator of their graph, and proved against it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from random import Random
 

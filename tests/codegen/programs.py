@@ -1,7 +1,5 @@
 """Helpers for the tests of `lower`: random descriptions without branches, and kernels that run here."""
 
-from __future__ import annotations
-
 import ctypes
 import operator
 import random
@@ -16,7 +14,7 @@ from setwise.codegen.ir.routine import Contract, Parameter, Routine
 from setwise.codegen.ir.values import CompassRay, Value, constant
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.run.call import runner
-from setwise.codegen.targets import SCALARS
+from setwise.codegen.targets import ALL_SETS, SCALARS
 
 ALL = (1 << 64) - 1
 
@@ -24,15 +22,23 @@ Description = Callable[..., tuple[Value, ...]]
 """A description of straight code over its parameters, without a layout."""
 
 
-def routine(describe: Description, parameters: int) -> Routine:
-    """A routine of our own: it takes so many boards (two of them also in the wiki convention)."""
+def routine(
+    describe: Description, boards: int, scalars: int = 0, results: int = 1, *, batched: bool = False
+) -> Routine:
+    """Return a routine of `boards` boards, followed by `scalars` numbers that all lanes share.
 
-    def with_layout(layout: Layout, *values: Value) -> tuple[Value, ...]:
-        return describe(*values)
+    Batched, it has a board in each lane where a set has lanes. The wiki convention takes two boards.
+    """
+    parameters = [Parameter(f"b{i}", "empty" if i == 1 else "board") for i in range(boards)]
+    parameters += [Parameter(f"s{i}", "count") for i in range(scalars)]
+    parameters += [Parameter("to", "results")] * (results > 1)
 
-    kinds = (Parameter("a", "board"), Parameter("b", "empty")) if parameters == 2 else ()
-    taken = kinds or tuple(Parameter(f"p{i}", "board") for i in range(parameters))
-    return Routine("test", "form", "", Contract(taken, "", ""), (with_layout,), "", "", SCALARS)
+    def with_layout(_: Layout, *values: Value) -> tuple[Value, ...]:
+        return describe(*values[: boards + scalars])
+
+    contract = Contract(tuple(parameters), "", "", tuple(f"r{i}" for i in range(results)))
+    isas = ALL_SETS if batched else SCALARS
+    return Routine("test", "form", "", contract, (with_layout,), "", "", isas, batched=batched)
 
 
 def oracle(describe: Description, arguments: Sequence[int]) -> int:
@@ -97,7 +103,6 @@ class Program:
 
 
 def _result(step: Step, left: Value, right: Value) -> Value:
-    operand: Value | int = right if step.number == 0 else step.number
     if step.op == "not":
         return ~left
     if step.op == "copy":
@@ -109,25 +114,8 @@ def _result(step: Step, left: Value, right: Value) -> Value:
     if step.op in ALONG:
         along = CompassRay((DIR8[step.count % 8],))
         return along.run(left, step.count % 3 + 1) if step.op == "run" else along.step(left, step.count % 7 + 1)
-    if step.op in COUNTED:
-        return _shifted(left, step)
-    return _joined(left, operand, step)
-
-
-def _shifted(left: Value, step: Step) -> Value:
-    if step.op == "shl":
-        if step.in_place:
-            left <<= step.count
-            return left
-        return left << step.count
-    if step.in_place:
-        left >>= step.count
-        return left
-    return left >> step.count
-
-
-def _joined(left: Value, right: Value | int, step: Step) -> Value:
-    return (IN_PLACE if step.in_place else OPERATORS)[step.op](left, right)
+    operand = step.count if step.op in COUNTED else right if step.number == 0 else step.number
+    return (IN_PLACE if step.in_place else OPERATORS)[step.op](left, operand)
 
 
 OPERATORS: dict[str, Callable[[Value, Value | int], Value]] = {
@@ -138,37 +126,20 @@ OPERATORS: dict[str, Callable[[Value, Value | int], Value]] = {
     "sub": operator.sub,
     "from": lambda left, right: right - left,
     "mul": operator.mul,
+    "shl": operator.lshift,
+    "shr": operator.rshift,
 }
-IN_PLACE: dict[str, Callable[[Value, Value | int], Value]] = {
+IN_PLACE = OPERATORS | {
     "and": operator.iand,
     "or": operator.ior,
     "xor": operator.ixor,
     "add": operator.iadd,
     "sub": operator.isub,
-    "from": OPERATORS["from"],
-    "mul": operator.mul,
+    "shl": operator.ilshift,
+    "shr": operator.irshift,
 }
 
-NUMBERS = (0, 0, 0, 0, 1, 0xFF, ALL, ALL ^ 0xFF, 1 << 31, (1 << 31) - 1, 1 << 63, 0xFEFE_FEFE_FEFE_FEFE, ALL >> 8)
-"""Where a step has 0, it takes a variable; the others are constants: immediates, and some that only fit in memory."""
-
 words = st.integers(0, ALL) | st.sampled_from((0, 1, ALL, 1 << 63, 0x0123_4567_89AB_CDEF))
-
-
-def programs(
-    operations: Sequence[str] = (*PLAIN, *COUNTED, "not", "copy"), steps: int = 14, parameters: int = 4
-) -> st.SearchStrategy[Program]:
-    """Random descriptions of up to so many steps over two to so many parameters."""
-    step = st.builds(
-        Step,
-        st.sampled_from(operations),
-        st.integers(0, 9),
-        st.integers(0, 9),
-        st.sampled_from(NUMBERS),
-        st.integers(0, 63),
-        st.booleans(),
-    )
-    return st.builds(Program, st.integers(2, parameters), st.lists(step, min_size=1, max_size=steps).map(tuple))
 
 
 MASKS = (
@@ -186,8 +157,8 @@ MASKS = (
 EXPRESSIONS = ("and", "and", "and", "or", "or", "xor", "add", "sub", "from", "not", "copy", *COUNTED, *COUNTED, "step")
 
 
-def small(draw: random.Random, operations: Sequence[str], steps: int = 6) -> Program:
-    """A small expression of two boards: constants and masks, near and far, and counts 0 to 64."""
+def small(draw: random.Random, operations: Sequence[str], steps: int = 6, parameters: int = 2) -> Program:
+    """Return a random description of at most `steps` steps, with constants, masks and shift counts 0 to 64."""
 
     def number() -> int:
         ones = ((1 << draw.randrange(65)) - 1) << draw.randrange(64) & ALL
@@ -197,4 +168,10 @@ def small(draw: random.Random, operations: Sequence[str], steps: int = 6) -> Pro
         left, right = draw.choice((-1, -1, draw.randrange(8))), draw.choice((-2, -3, draw.randrange(8)))
         return Step(draw.choice(operations), left, right, number(), draw.randrange(65), draw.random() < 0.3)
 
-    return Program(2, tuple(step() for _ in range(draw.randrange(1, steps + 1))))
+    return Program(parameters, tuple(step() for _ in range(draw.randrange(1, steps + 1))))
+
+
+def programs(operations: Sequence[str], steps: int = 12) -> st.SearchStrategy[Program]:
+    """Random descriptions over two to four parameters."""
+    draws = st.randoms(use_true_random=False)
+    return st.builds(small, draws, st.just(operations), st.just(steps), st.integers(2, 4))

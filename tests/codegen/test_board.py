@@ -9,6 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from setwise.codegen import board as b
+from tests.positions import KIWIPETE
 
 BOARDS = st.integers(0, b.ALL)
 SIDES: tuple[b.Side, b.Side] = ("w", "b")
@@ -24,31 +25,9 @@ def arrivals(direction: b.Direction, steps: int) -> int:
     )
 
 
-def complaint(parse: Callable[[str], object], text: str) -> str | None:
-    """What `parse` says of text that it refuses; any other exception than ValueError goes through."""
-    try:
-        parse(text)
-    except ValueError as error:
-        return str(error)
-    return None
-
-
 def test_names_and_order_are_the_seeds() -> None:
     assert [one.name for one in b.DIR8] == ["noEa", "east", "soEa", "sout", "soWe", "west", "noWe", "nort"]
     assert [one.shift for one in b.DIR8] == [9, 1, -7, -8, -9, -1, 7, 8]
-
-
-def test_avoid_wrap_is_the_seeds_table() -> None:
-    assert [one.avoid_wrap for one in b.DIR8] == [
-        0xFEFEFEFEFEFEFE00,
-        0xFEFEFEFEFEFEFEFE,
-        0x00FEFEFEFEFEFEFE,
-        0x00FFFFFFFFFFFFFF,
-        0x007F7F7F7F7F7F7F,
-        0x7F7F7F7F7F7F7F7F,
-        0x7F7F7F7F7F7F7F00,
-        0xFFFFFFFFFFFFFF00,
-    ]
 
 
 @pytest.mark.parametrize("direction", b.DIR8, ids=repr)
@@ -58,6 +37,7 @@ def test_direction(direction: b.Direction) -> None:
     assert (direction.opposite.file_step, direction.opposite.rank_step) == (-direction.file_step, -direction.rank_step)
     for steps in range(10):
         assert direction.reach(steps) == arrivals(direction, steps)
+    assert direction.avoid_wrap == direction.reach(1)
     # The wrap mask leaves of a plain shift just what the step reaches.
     shifted = b.ALL << direction.shift & b.ALL if direction.shift > 0 else b.ALL >> -direction.shift
     assert shifted & direction.reach_files(1) == direction.reach(1)
@@ -129,55 +109,8 @@ def test_every_way_to_write_a_board(board: int) -> None:
         texts += [",".join(names), " ".join(names), ", ".join(names).upper(), "\n".join(names), ",".join(names + names)]
     for text in texts:
         assert b.parse_board(text) == board, text
-
-
-@given(BOARDS)
-def test_drawing_is_python_chess_drawing(board: int) -> None:
     assert b.draw(board) == str(chess.SquareSet(board))
-
-
-@given(BOARDS)
-def test_hexadecimal_is_sixteen_digits_in_fours(board: int) -> None:
-    text = b.hexadecimal(board)
-    assert int(text, 16) == board
-    assert [len(group) for group in text.removeprefix("0x").split("_")] == [4, 4, 4, 4]
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", "'' is not a board: write"),
-        ("7e7e", "'7e7e' is not a board: write 0x"),
-        ("0x", "is not a board"),
-        ("0x12g4", "is not a board"),
-        ("1__0", "is not a board"),
-        ("a9", "is not a board"),
-        ("a1,,i3", "is not a board"),
-        ("3.5", "is not a board"),
-        ("²", "is not a board"),
-        ("-5", "-5 is negative"),
-        ("-0x5", "-0x5 is negative"),
-        ("0x1_0000_0000_0000_0000", "0x1_0000_0000_0000_0000 is over 64 bits"),
-        ("18446744073709551616", "18446744073709551616 is over 64 bits"),
-        ("9" * 5000, "9... is over 64 bits"),
-        (". 1\n. .", "the drawn board has 2 lines: draw eight"),
-        ("........\n" * 7 + ".......", "rank 1 of the drawn board is '.......': draw eight squares"),
-        ("........\n" * 3 + "...2....\n" + "........\n" * 4, "rank 5 of the drawn board"),
-        ("x" * 100, "is not a board"),
-    ],
-)
-def test_not_a_board(text: str, message: str) -> None:
-    with pytest.raises(ValueError, match=re.escape(message)) as caught:
-        b.parse_board(text)
-    assert "\n" not in str(caught.value)
-    assert len(str(caught.value)) < 200
-
-
-@given(st.text())
-def test_any_text_is_a_board_or_one_line_of_error(text: str) -> None:
-    message = complaint(b.parse_board, text)
-    assert message is None or len(message.splitlines()) == 1
-    assert message is not None or 0 <= b.parse_board(text) <= b.ALL
+    assert re.fullmatch("0x[0-9a-f]{4}(_[0-9a-f]{4}){3}", b.hexadecimal(board))
 
 
 @st.composite
@@ -192,7 +125,7 @@ def positions(draw: st.DrawFn) -> chess.Board:
 
 @given(positions())
 @example(chess.Board())
-@example(chess.Board(b.KIWIPETE))
+@example(chess.Board(KIWIPETE))
 def test_fen_as_python_chess_reads_it(expected: chess.Board) -> None:
     fen = expected.fen()
     for text in (fen, " ".join(fen.split()[:2]), expected.epd(), f"  {fen}\n"):
@@ -217,36 +150,59 @@ def test_fen_as_python_chess_reads_it(expected: chess.Board) -> None:
 EMPTY = "8/8/8/8/8/8/8/8"
 
 
-@pytest.mark.parametrize(
-    ("fen", "message"),
-    [
-        ("", "an empty FEN"),
-        ("8/8/8/8/8/8/8 w", "FEN with 7 ranks: write 8"),
-        (f"{EMPTY}/8 w", "FEN with 9 ranks"),
-        ("8/8/8/8/8/8/8/ w", "FEN with 0 squares in rank 1, ''"),
-        ("8/8/8/8/7/8/8/8 w", "FEN with 7 squares in rank 4, '7'"),
-        ("8/8/pppp4p/8/8/8/8/8 w", "FEN with 9 squares in rank 6, 'pppp4p'"),
-        ("8/8/44/8/8/8/8/8 w", "FEN with two counts in a row in rank 6, '44'"),
-        ("9/8/8/8/8/8/8/8 w", "FEN with '9' in rank 8: write pieces"),
-        ("8/8/8/8/8/8/xxxxxxxx/8 w", "FEN with 'x' in rank 2"),
-        ("8/8/8/8/8/8/²7/8 w", "FEN with '²' in rank 2"),
-        (EMPTY, "FEN without a side to move: add w or b"),
-        (f"{EMPTY} white", "FEN with side to move 'white': write w or b"),
-        (f"{EMPTY} W", "FEN with side to move 'W'"),
-        (f"{EMPTY} w KK", "FEN with castling rights 'KK'"),
-        (f"{EMPTY} w xyz", "FEN with castling rights 'xyz'"),
-        (f"{EMPTY} w - e3", "FEN with en passant square 'e3': write - or a square of rank 6"),
-        (f"{EMPTY} b - e6", "a square of rank 3"),
-        (f"{EMPTY} b - - x", "FEN with half-move clock 'x'"),
-        (f"{EMPTY} b - - -1", "FEN with half-move clock '-1'"),
-        (f"{EMPTY} b - - 0 ?", "FEN with move number '?'"),
-        (f"{EMPTY} b - - 0 1 bm", "FEN with 7 fields"),
-        ("8" * 1000, "FEN with 1 ranks"),
-    ],
+NOT_BOARDS = (
+    ("", "'' is not a board: write"),
+    ("7e7e", "'7e7e' is not a board: write 0x"),
+    ("0x", "is not a board"),
+    ("0x12g4", "is not a board"),
+    ("1__0", "is not a board"),
+    ("a9", "is not a board"),
+    ("a1,,i3", "is not a board"),
+    ("3.5", "is not a board"),
+    ("²", "is not a board"),
+    ("-5", "-5 is negative"),
+    ("-0x5", "-0x5 is negative"),
+    ("0x1_0000_0000_0000_0000", "0x1_0000_0000_0000_0000 is over 64 bits"),
+    ("18446744073709551616", "18446744073709551616 is over 64 bits"),
+    ("9" * 5000, "9... is over 64 bits"),
+    (". 1\n. .", "the drawn board has 2 lines: draw eight"),
+    ("........\n" * 7 + ".......", "rank 1 of the drawn board is '.......': draw eight squares"),
+    ("........\n" * 3 + "...2....\n" + "........\n" * 4, "rank 5 of the drawn board"),
+    ("x" * 100, "is not a board"),
 )
-def test_not_a_fen(fen: str, message: str) -> None:
+NOT_FENS = (
+    ("", "an empty FEN"),
+    ("8/8/8/8/8/8/8 w", "FEN with 7 ranks: write 8"),
+    (f"{EMPTY}/8 w", "FEN with 9 ranks"),
+    ("8/8/8/8/8/8/8/ w", "FEN with 0 squares in rank 1, ''"),
+    ("8/8/8/8/7/8/8/8 w", "FEN with 7 squares in rank 4, '7'"),
+    ("8/8/pppp4p/8/8/8/8/8 w", "FEN with 9 squares in rank 6, 'pppp4p'"),
+    ("8/8/44/8/8/8/8/8 w", "FEN with two counts in a row in rank 6, '44'"),
+    ("9/8/8/8/8/8/8/8 w", "FEN with '9' in rank 8: write pieces"),
+    ("8/8/8/8/8/8/xxxxxxxx/8 w", "FEN with 'x' in rank 2"),
+    ("8/8/8/8/8/8/²7/8 w", "FEN with '²' in rank 2"),
+    (EMPTY, "FEN without a side to move: add w or b"),
+    (f"{EMPTY} white", "FEN with side to move 'white': write w or b"),
+    (f"{EMPTY} W", "FEN with side to move 'W'"),
+    (f"{EMPTY} w KK", "FEN with castling rights 'KK'"),
+    (f"{EMPTY} w xyz", "FEN with castling rights 'xyz'"),
+    (f"{EMPTY} w - e3", "FEN with en passant square 'e3': write - or a square of rank 6"),
+    (f"{EMPTY} b - e6", "a square of rank 3"),
+    (f"{EMPTY} b - - x", "FEN with half-move clock 'x'"),
+    (f"{EMPTY} b - - -1", "FEN with half-move clock '-1'"),
+    (f"{EMPTY} b - - 0 ?", "FEN with move number '?'"),
+    (f"{EMPTY} b - - 0 1 bm", "FEN with 7 fields"),
+    ("8" * 1000, "FEN with 1 ranks"),
+)
+
+
+@pytest.mark.parametrize(
+    ("parse", "text", "message"),
+    [*((b.parse_board, *row) for row in NOT_BOARDS), *((b.parse_fen, *row) for row in NOT_FENS)],
+)
+def test_what_is_no_board_or_fen_is_told_in_one_line(parse: Callable[[str], object], text: str, message: str) -> None:
     with pytest.raises(ValueError, match=re.escape(message)) as caught:
-        b.parse_fen(fen)
+        parse(text)
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 200
 
@@ -256,8 +212,14 @@ def test_fields_that_are_only_validated(rest: str) -> None:
     assert b.parse_fen(f"{EMPTY} b {rest}") == b.Position((0,) * 12, "b")
 
 
-@given(st.text())
-@example("8/8/8/8/8/8/8/8 w - - \x1f0")
-def test_any_text_is_a_fen_or_one_line_of_error(text: str) -> None:
-    message = complaint(b.parse_fen, text)
-    assert message is None or len(message.splitlines()) == 1
+@pytest.mark.parametrize("parse", [b.parse_board, b.parse_fen])
+@given(text=st.text())
+@example(text="8/8/8/8/8/8/8/8 w - - \x1f0")
+def test_any_text_is_taken_or_refused_in_one_line(parse: Callable[[str], object], text: str) -> None:
+    try:
+        found = parse(text)
+    except ValueError as error:
+        found = str(error)
+    if isinstance(found, str):
+        assert len(found.splitlines()) == 1
+    assert not isinstance(found, int) or 0 <= found <= b.ALL

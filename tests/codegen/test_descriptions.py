@@ -3,8 +3,6 @@
 Each is lowered, run against the evaluator of its graph, and proved against it; or it is refused in one line.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
 

@@ -3,8 +3,6 @@
 As a program it runs so many from a seed: `python -m tests.codegen.test_expressions NUMBER [SEED]`.
 """
 
-from __future__ import annotations
-
 import random
 import sys
 from collections.abc import Iterator, Sequence
@@ -16,17 +14,17 @@ from numpy.typing import NDArray
 from setwise.analysis.spec.evaluator import evaluate
 from setwise.codegen.board import DIR8
 from setwise.codegen.ir.graph import Graph
-from setwise.codegen.ir.layout import Layout
-from setwise.codegen.ir.routine import Contract, Parameter, Routine
 from setwise.codegen.ir.values import CompassRay, Value, parameter
 from setwise.codegen.lower import lower
 from setwise.codegen.run.arrays import Elementwise
 from setwise.codegen.run.call import missing
-from setwise.codegen.run.executable import runnable
 from setwise.codegen.run.function import in_memory
 from setwise.codegen.targets import ALL_SETS, SCALARS, TARGETS
-from tests.codegen.programs import ALL, COUNTED, EXPRESSIONS, MASKS, Description, Program, Step, small
+from tests.codegen.programs import ALL, COUNTED, EXPRESSIONS, MASKS, Description, Program, Step, routine, small
+from tests.conftest import runs
 
+pytestmark = runs
+HERE = [isa for isa in ALL_SETS if not missing(TARGETS[isa])]
 TOGETHER = 8
 """Expressions of one routine, each a result: so a kernel is made for several."""
 _EDGES = (0, ALL, 1, 1 << 63, 0x0123_4567_89AB_CDEF, 0xFFFF_FFFF_0000_0000, 0xFEFE_FEFE_FEFE_FEFE, 0x8000_0001)
@@ -36,17 +34,6 @@ def arguments(draw: random.Random) -> NDArray[np.uint64]:
     """Two boards of a few cases: extremes beside each other, and whatever."""
     rows = [[*_EDGES], [*_EDGES[3:], *_EDGES[:3]]]
     return np.array([row + [draw.getrandbits(64) for _ in range(8)] for row in rows], np.uint64)
-
-
-def together(programs: Sequence[Description], isas: Sequence[str]) -> Routine:
-    """A routine whose results are those of all these expressions."""
-
-    def describe(layout: Layout, a: Value, b: Value, results: Value) -> tuple[Value, ...]:
-        return tuple(result for program in programs for result in program(a, b))
-
-    takes = Parameter("a", "word"), Parameter("b", "word"), Parameter("results", "results")
-    contract = Contract(takes, "", "", tuple(f"r{at}" for at in range(len(programs))))
-    return Routine("test", "form", "", contract, (describe,), "", "", tuple(isas), batched=True)
 
 
 def union_of_steps(draw: random.Random) -> Description:
@@ -64,13 +51,17 @@ def union_of_steps(draw: random.Random) -> Description:
 
 def wrong(programs: Sequence[Description], isas: Sequence[str], given: NDArray[np.uint64]) -> Iterator[tuple[str, str]]:
     """The expressions that an instruction set computes otherwise than the evaluator."""
-    routine = together(programs, isas)
+
+    def describe(*boards: Value) -> tuple[Value, ...]:
+        return tuple(result for program in programs for result in program(*boards))
+
+    together = routine(describe, 2, results=len(programs), batched=True)
     boards = parameter(0), parameter(1)
-    graph = Graph(boards, tuple(result for program in programs for result in program(*boards)))
+    graph = Graph(boards, describe(*boards))
     wanted = [np.broadcast_to(lane, given[0].shape) for (lane,) in evaluate(graph, (given[0], given[1]))]
     for isa in isas:
-        takes, results = routine.contract.parameters[:2], routine.contract.results
-        made = Elementwise("test", takes, results, *in_memory(lower(routine, isa)))((*given,), None)
+        takes, results = together.contract.parameters[:2], together.contract.results
+        made = Elementwise("test", takes, results, *in_memory(lower(together, isa)))((*given,), None)
         for program, got, want in zip(programs, made, wanted, strict=True):
             if (got != want).any():
                 yield isa, str(program if isinstance(program, Program) else program.__doc__)
@@ -79,41 +70,28 @@ def wrong(programs: Sequence[Description], isas: Sequence[str], given: NDArray[n
 def sweep(number: int, seed: int) -> Iterator[tuple[str, str]]:
     """Those of so many expressions that are wrong; a fourth are of general registers alone, with multiplications."""
     draw = random.Random(seed)
-    here = [isa for isa in ALL_SETS if not missing(TARGETS[isa])]
-    scalars = [isa for isa in here if isa in SCALARS]
+    scalars = [isa for isa in HERE if isa in SCALARS]
     for at in range(0, number, TOGETHER):
         alone = at // TOGETHER % 4 == 3
         operations = (*EXPRESSIONS, "mul", "shlv") if alone else EXPRESSIONS
         programs: list[Description] = [small(draw, operations) for _ in range(TOGETHER - 1)]
         programs.append(union_of_steps(draw))
-        yield from wrong(programs, scalars if alone else here, arguments(draw))
+        yield from wrong(programs, scalars if alone else HERE, arguments(draw))
 
 
-@pytest.mark.skipif(not runnable(), reason="not run: this processor is not x86-64")
 @pytest.mark.parametrize(("number", "seed"), [(400, 1), pytest.param(5_000, 2, marks=pytest.mark.slow)])
 def test_small_expressions_on_every_instruction_set(number: int, seed: int) -> None:
     assert not list(sweep(number, seed))
 
 
-@pytest.mark.skipif(not runnable(), reason="not run: this processor is not x86-64")
 @pytest.mark.parametrize("shift", COUNTED)
 def test_every_count_under_a_mask(shift: str) -> None:
     """An instruction of 32 bits clears the upper half, but takes only five bits of its count."""
     draw = random.Random(4)
-    here = [isa for isa in ALL_SETS if not missing(TARGETS[isa])]
     steps = [(Step(shift, 0, 0, 0, n, False), Step("and", -1, 0, 0xFFFF_FFFF, 0, False)) for n in range(65)]
     for first in range(0, 65, 13):
         programs = [Program(2, each) for each in steps[first : first + 13]]
-        assert not list(wrong(programs, here, arguments(draw)))
-
-
-@pytest.mark.skipif(not runnable(), reason="not run: this processor is not x86-64")
-def test_unions_of_steps_under_a_mask() -> None:
-    draw = random.Random(5)
-    scalars = [isa for isa in SCALARS if not missing(TARGETS[isa])]
-    for _ in range(30):
-        programs = [union_of_steps(draw) for _ in range(TOGETHER)]
-        assert not list(wrong(programs, scalars, arguments(draw)))
+        assert not list(wrong(programs, HERE, arguments(draw)))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,5 @@
 """Paths of users: circles of links and a working directory that was removed are one line."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

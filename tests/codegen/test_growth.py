@@ -1,9 +1,6 @@
 """Growth: what making code takes grows with a description's length, and no depth of it is too deep."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
-from dataclasses import replace
 from itertools import product
 from random import Random
 
@@ -12,7 +9,6 @@ import pytest
 from setwise.codegen.board import DIR8
 from setwise.codegen.ir.control import repeat
 from setwise.codegen.ir.graph import Graph
-from setwise.codegen.ir.routine import Routine
 from setwise.codegen.ir.values import Value, parameter
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
@@ -21,14 +17,14 @@ from setwise.codegen.passes.code_motion import place_values
 from setwise.codegen.passes.simplify import demanded_bits
 from setwise.codegen.run.executable import runnable
 from setwise.codegen.targets import ALL_SETS
-from tests.codegen.programs import Description, native, oracle, routine
+from tests.codegen.programs import COUNTED, PLAIN, Description, Program, Step, native, oracle, routine
 
 LONG = 1500
 SQUARES = (1 << 64) - 1
-Step = Callable[[Value, Value, Value, int], Value]
+Link = Callable[[Value, Value, Value, int], Value]
 """From what there is so far, from two boards and a number to what comes next."""
 
-CHAINS: dict[str, Step] = {
+CHAINS: dict[str, Link] = {
     "sums": lambda x, a, b, i: (x ^ b, x + a, x << 1, x & b, x | a, x - b)[i % 6],
     "unions": lambda x, a, b, i: x | b << i % 60 + 1,
     "union of masked": lambda x, a, b, i: (x | a >> i % 50 + 1) & ~(1 << i % 64),
@@ -40,21 +36,8 @@ CHAINS: dict[str, Step] = {
 TWO_DEEP = ("union of masked", "masks that nobody sees", "fills")
 """Those whose step is two operations deep."""
 
-OPERATIONS: tuple[Callable[[Value, Value, int], Value], ...] = (
-    lambda x, y, n: x & y,
-    lambda x, y, n: x | y,
-    lambda x, y, n: x ^ y,
-    lambda x, y, n: x + y,
-    lambda x, y, n: x - y,
-    lambda x, y, n: ~x,
-    lambda x, y, n: x << n,
-    lambda x, y, n: x >> n,
-    lambda x, y, n: x & SQUARES // n,
-    lambda x, y, n: x.step(DIR8[n % 8]),
-)
 
-
-def chain(step: Step, length: int) -> Description:
+def chain(step: Link, length: int) -> Description:
     """Each step made of the one before."""
 
     def describe(a: Value, b: Value) -> tuple[Value, ...]:
@@ -66,27 +49,15 @@ def chain(step: Step, length: int) -> Description:
     return describe
 
 
-def expressions(length: int, seed: int) -> Description:
-    """Random operations on the boards made last."""
+def expressions(draw: Random, length: int) -> Program:
+    """Random operations on the six boards made last, and in the end the union of such."""
 
-    def describe(*boards: Value) -> tuple[Value, ...]:
-        random = Random(seed)
-        made = list(boards)
-        for _ in range(length):
-            x, y = random.choices(made[-6:], k=2)
-            number = random.randrange(1, 64)
-            made.append(random.choice(OPERATIONS)(x, y, number))
-        union = made[-1]
-        for board in made[-6:-1]:
-            union ^= board
-        return (union,)
+    def step() -> Step:
+        left, right = -draw.randrange(1, 7), -draw.randrange(1, 7)
+        return Step(draw.choice((*PLAIN, *COUNTED, "not")), left, right, 0, draw.randrange(1, 64), False)
 
-    return describe
-
-
-def on_every_set(describe: Description, parameters: int) -> Routine:
-    """A routine whose lanes are boards, where a set has lanes."""
-    return replace(routine(describe, parameters), isas=ALL_SETS, batched=True)
+    steps = [step() for _ in range(length)]
+    return Program(4, (*steps, *(Step("xor", -1, -2 * at, 0, 0, False) for at in range(1, 6))))
 
 
 def checked(kernel: Kernel, describe: Description, parameters: int) -> None:
@@ -105,15 +76,15 @@ TURNS = [(isa, [*CHAINS][at % len(CHAINS)]) for at, isa in enumerate(ALL_SETS)]
 )
 def test_long_chains_are_made(isa: str, kind: str) -> None:
     describe = chain(CHAINS[kind], LONG // 2 if kind in TWO_DEEP else LONG)
-    checked(lower(on_every_set(describe, 2), isa), describe, 2)
+    checked(lower(routine(describe, 2, batched=True), isa), describe, 2)
 
 
 @pytest.mark.parametrize(
     "isa", [pytest.param(isa, marks=pytest.mark.slow) if isa != "bmi2" else isa for isa in ALL_SETS]
 )
 def test_a_thousand_random_operations_are_made(isa: str) -> None:
-    describe = expressions(1000, seed=1)
-    checked(lower(on_every_set(describe, 4), isa), describe, 4)
+    describe = expressions(Random(1), 1000)
+    checked(lower(routine(describe, 4, batched=True), isa), describe, 4)
 
 
 def calls(monkeypatch: pytest.MonkeyPatch, module: object, name: str, work: Callable[[], object]) -> int:

@@ -1,7 +1,5 @@
 """The names that the pages print: each means its routine or table, and docs/literature.md shows which."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import groupby
 

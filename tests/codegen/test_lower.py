@@ -3,9 +3,7 @@
 A description run on constants is the oracle for the same description as machine code.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -17,22 +15,16 @@ from setwise.codegen.ir.control import below, nonzero, repeat, switch, table, wh
 from setwise.codegen.ir.values import Value, constant
 from setwise.codegen.kernel import plan
 from setwise.codegen.lower import lower
-from setwise.codegen.machine.code import Memory, general
+from setwise.codegen.machine.code import Memory
 from setwise.codegen.pipeline import select_best
-from setwise.codegen.run.executable import runnable
 from setwise.codegen.targets.general import X86_64
-from tests.codegen.programs import (
-    ALL,
-    Description,
-    native,
-    oracle,
-    routine,
-)
+from tests.analysis.listings import DUMB7, KOGGE_STONE
+from tests.codegen.programs import ALL, Description, native, oracle, routine
+from tests.conftest import runs
 
 ISAS = ("x86-64", "bmi2")
 CONVENTIONS = ("sysv", "win64")
 
-natively = pytest.mark.skipif(not runnable(), reason="not run: this processor is not x86-64")
 both = pytest.mark.parametrize("isa", ISAS)
 each = pytest.mark.parametrize("abi", CONVENTIONS)
 
@@ -52,39 +44,20 @@ def _line(text: str) -> str:
     return f"{mnemonic} {operands.replace(' ', '')}"
 
 
-def check(describe: Description, parameters: int, isa: str, abi: str, cases: Sequence[Sequence[int]] = ()) -> None:
-    """The kernel gives what the description gives, on the cases or on samples."""
-    cases = cases or _samples(parameters)
-    made = native(lower(routine(describe, parameters), isa, abi), cases)
-    assert made == [oracle(describe, case) for case in cases]
-
-
-def _samples(parameters: int) -> list[tuple[int, ...]]:
-    """Every sample in the first place, with others in the rest."""
+def check(describe: Description, isa: str, abi: str) -> None:
+    """The kernel of two boards gives what the description gives: every sample in the first place, with two others."""
     count = len(SAMPLES)
-    return [
-        tuple(SAMPLES[(at + place * step) % count] for place in range(parameters))
-        for at in range(count)
-        for step in (1, 5)
-    ]
+    cases = [(one, SAMPLES[(at + step) % count]) for at, one in enumerate(SAMPLES) for step in (1, 5)]
+    made = native(lower(routine(describe, 2), isa, abi), cases)
+    assert made == [oracle(describe, case) for case in cases]
 
 
 # -- the classic comparison
 
-DUMB7 = ["mov rax,rdx", *["shr rdx,8", "and rdx,rcx", "or rax,rdx"] * 6, "shr rax,8"]
 
-KOGGE_STONE = """
-mov rax,rdx; shr rax,8; and rax,rcx; or rdx,rax; mov rax,rcx; shr rax,8; and rcx,rax; mov rax,rdx; shr rax,16;
-and rax,rcx; or rdx,rax; mov rax,rcx; shr rax,16; and rcx,rax; mov rax,rdx; shr rax,32; and rax,rcx; or rax,rdx;
-shr rax,8
-"""
-
-
-@pytest.mark.parametrize(
-    ("family", "classic"), [("dumb7", DUMB7), ("kogge-stone", [line.strip() for line in KOGGE_STONE.split(";")])]
-)
-def test_a_fill_is_the_classic_listing(family: str, classic: list[str]) -> None:
-    assert lines(f"{family}.attacks.sout") == classic
+@pytest.mark.parametrize(("family", "classic"), [("dumb7", DUMB7), ("kogge-stone", KOGGE_STONE)])
+def test_a_fill_is_the_classic_listing(family: str, classic: str) -> None:
+    assert [*lines(f"{family}.attacks.sout"), "ret"] == [line.strip() for line in classic.split(";")]
 
 
 # -- allocations of equal cost follow the description's own variables
@@ -208,7 +181,7 @@ CONTROL = (
 )
 
 
-@natively
+@runs
 @both
 @each
 @pytest.mark.parametrize(
@@ -219,7 +192,7 @@ CONTROL = (
     ],
 )
 def test_control_runs_as_described(describe: Description, isa: str, abi: str) -> None:
-    check(describe, 2, isa, abi)
+    check(describe, isa, abi)
 
 
 def test_control_is_real_control() -> None:
@@ -236,7 +209,7 @@ def test_control_is_real_control() -> None:
     assert flows(_tables) == []
 
 
-@natively
+@runs
 @both
 @each
 def test_a_condition_that_turns_out_constant(isa: str, abi: str) -> None:
@@ -255,10 +228,10 @@ def test_a_condition_that_turns_out_constant(isa: str, abi: str) -> None:
         return (when(below(a & 0xFF & 0xFF00, 5), lambda x: (x + a,), b)[0],)
 
     for describe in (direct, copied, index, bounded):
-        check(describe, 2, isa, abi)
+        check(describe, isa, abi)
 
 
-@natively
+@runs
 @pytest.mark.parametrize("falls", [False, True])
 @pytest.mark.parametrize("jumps", [False, True])
 def test_a_switch_whose_index_becomes_a_number(falls: bool, jumps: bool) -> None:
@@ -279,7 +252,7 @@ def test_a_switch_whose_index_becomes_a_number(falls: bool, jumps: bool) -> None
 # -- constants in every place
 
 
-@natively
+@runs
 @both
 @each
 @pytest.mark.parametrize(
@@ -300,41 +273,7 @@ def test_constants_in_every_place(number: int, isa: str, abi: str) -> None:
         lambda a, b: (k << (a & 63),),
         lambda a, b: (a & b & 0 | k,),
     ):
-        check(describe, 2, isa, abi)
-
-
-# -- spills
-
-
-def _crowded(values: int) -> Description:
-    """So many values, each made from the one before, used in reverse: no other order needs fewer at once."""
-
-    def describe(a: Value, b: Value, c: Value) -> tuple[Value, ...]:
-        made = [a]
-        for n in range(values - 1):
-            made.append((made[-1].rotate(n + 1) + b) ^ (c >> (n + 1)))
-        *others, total = made
-        for value in reversed(others):
-            total = total.rotate(7) - value
-        return (total,)
-
-    return describe
-
-
-def _spilled(describe: Description, isa: str, abi: str) -> bool:
-    items = lower(routine(describe, 3), isa, abi).code.instructions
-    rsp = general("rsp")
-    return any(isinstance(o, Memory) and o.base == rsp for instruction in items for o in instruction.operands)
-
-
-@natively
-@both
-@each
-@pytest.mark.parametrize("values", [8, 12, 16, 20])
-def test_more_values_than_registers(values: int, isa: str, abi: str) -> None:
-    describe = _crowded(values)
-    assert _spilled(describe, isa, abi) == (values > 15), "spills where, and only where, registers run out"
-    check(describe, 3, isa, abi, _samples(3)[:8])
+        check(describe, isa, abi)
 
 
 @pytest.mark.parametrize("name", ["exploding.rook", "exploding.bishop", "shift.one.any", "kogge-stone.attacks.noEa"])

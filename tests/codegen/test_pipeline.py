@@ -1,7 +1,5 @@
 """Choosing among forms: the shortest code is taken, and no form is given up that is better."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from math import inf

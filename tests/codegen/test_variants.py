@@ -1,7 +1,5 @@
 """Named variants: at most eight, no two alike, each made again by its name, each the form that it is named after."""
 
-from __future__ import annotations
-
 from collections import Counter
 from itertools import product
 

@@ -1,7 +1,5 @@
 """The version: of what is installed, and written down once."""
 
-from __future__ import annotations
-
 import tomllib
 from importlib import metadata
 from pathlib import Path

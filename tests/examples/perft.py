@@ -1,7 +1,5 @@
 """The perft programs, in C and Rust, by setwise's maps or by tables, and the positions whose counts are published."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A file in an engine's place, with the engine's signatures, attacks what the ray-walk says."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess
@@ -12,8 +10,7 @@ import pytest
 
 from setwise.analysis.commands.main import main
 from setwise.analysis.spec import raywalk
-from setwise.codegen.run.executable import runnable
-from tests.conftest import require_rust
+from tests.conftest import require_rust, runs
 
 HERE = Path(__file__).parent
 PAGE = Path(__file__).parents[2] / "docs" / "engine-authors.md"
@@ -30,7 +27,7 @@ def random_pieces(random: Random) -> tuple[int, int, int, int, int, int]:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not runnable(), reason="not run: this processor is not x86-64")
+@runs
 def test_the_engines_functions(tmp_path: Path) -> None:
     for name in ("attacks.rs", "drop_in.rs"):
         shutil.copy(HERE / name, tmp_path)

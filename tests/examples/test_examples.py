@@ -1,7 +1,5 @@
 """The example programs: they compile without a warning against an exported header, and their answers are right."""
 
-from __future__ import annotations
-
 import ctypes
 import subprocess
 from pathlib import Path
@@ -11,15 +9,12 @@ import pytest
 from setwise.analysis.code.count import count
 from setwise.analysis.code.objects import load
 from setwise.analysis.commands.main import main
-from setwise.codegen.run.executable import runnable
 from tests.conftest import require_module, require_set, require_tool
 
 HERE = Path(__file__).parent
 POSITIONS = Path(__file__).parents[1] / "data" / "positions.fen"
 STRICT = ("-Wall", "-Wextra", "-Werror", "-pedantic")
 C11, CXX17 = ("-std=c11",), ("-xc++", "-std=c++17")
-
-runs = pytest.mark.skipif(not runnable(), reason="not run: this processor is not x86-64")
 
 
 def exported(folder: Path, *arguments: str) -> None:

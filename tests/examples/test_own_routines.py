@@ -1,7 +1,5 @@
 """The examples of routines of one's own: short, proved on every set, refuted where broken, known to every command."""
 
-from __future__ import annotations
-
 import ast
 import os
 import re
@@ -18,7 +16,8 @@ from setwise.analysis.commands.main import main
 from setwise.codegen.lower import lower
 from setwise.codegen.own.user_files import routines_named
 from setwise.codegen.targets import ALL_SETS, PACKED
-from tests.conftest import require_module, require_tool
+from tests.analysis.listings import compiled
+from tests.conftest import require_module
 
 HERE = Path(__file__).parent
 
@@ -214,8 +213,7 @@ def test_the_c_of_the_rules_is_the_same(
 ) -> None:
     """What gcc makes of othello.c meets the specification that the example's kernels are proved to meet."""
     require_module("bitwuzla")
-    built = str(tmp_path / "othello.o")
-    subprocess.run([require_tool("gcc"), optimised, "-c", "othello.c", "-o", built], check=True)
+    built = str(compiled(tmp_path, Path("othello.c").read_text(), optimised))
     assert main(["prove", "--object", built, "--symbol", "mobility", "--spec", f"{file}:mobility"]) == 0
     assert f"mobility as {file}:mobility, sysv: proved" in capsys.readouterr().out
 
@@ -223,8 +221,6 @@ def test_the_c_of_the_rules_is_the_same(
 def test_c_that_breaks_the_rules_is_refuted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     require_module("bitwuzla")
     wraps = Path("othello.c").read_text().replace("along(own, inner, 7)", "along(own, other, 7)")
-    (tmp_path / "wraps.c").write_text(wraps)
-    built = str(tmp_path / "wraps.o")
-    subprocess.run([require_tool("gcc"), "-O2", "-c", str(tmp_path / "wraps.c"), "-o", built], check=True)
+    built = str(compiled(tmp_path, wraps))
     assert main(["prove", "--object", built, "--symbol", "mobility", "--spec", "othello.py:mobility"]) == 1
     assert "refuted: mobility is wrong" in capsys.readouterr().out

@@ -1,14 +1,11 @@
 """The perft programs count legal moves as published, whatever gives them their attacks."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from setwise.codegen.run.executable import runnable
-from tests.conftest import require_rust, require_set, require_tool
+from tests.conftest import require_rust, require_set, require_tool, runs
 from tests.examples.perft import CHESS960, STANDARD, C, Position, compile_c, compile_rust, export, wrong
 
 DEEPEST = 9
@@ -19,8 +16,6 @@ SHIELD = Position("4k3/8/8/8/8/8/8/rRK5 w B - 0 1", (5, 57, 821))
 
 REFUSED = ("", "8/8/8/8/8/8/8/8 w - -", "9/8/8/8/8/8/8/Kk6 w - -", "k7/8/8/8/8/8/8/R6K w - -")
 """The last: the mover could take the king."""
-
-runs = pytest.mark.skipif(not runnable(), reason="not run: this processor is not x86-64")
 
 
 def test_the_positions_are_those_published() -> None:

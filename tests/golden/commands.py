@@ -3,8 +3,6 @@
 `make golden` writes that page anew; test_commands.py compares it with the parser.
 """
 
-from __future__ import annotations
-
 from argparse import Action, ArgumentParser
 from collections.abc import Iterator
 from pathlib import Path

@@ -3,8 +3,6 @@
 `make golden` writes the file anew; test_digests.py compares it with the kernels as they are.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections.abc import Iterator, Sequence

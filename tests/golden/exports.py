@@ -3,8 +3,6 @@
 `make golden` writes the file; test_exports.py compares it with new exports.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path

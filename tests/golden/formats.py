@@ -3,8 +3,6 @@
 `make golden` writes that page anew; test_formats.py compares it with the classes, the files and the commands.
 """
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import Iterator, Mapping

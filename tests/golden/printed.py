@@ -3,8 +3,6 @@
 `make golden` writes both files; test_printed.py compares them with the commands.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import os

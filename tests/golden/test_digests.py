@@ -1,7 +1,5 @@
 """No kernel's bytes change unseen."""
 
-from __future__ import annotations
-
 import pytest
 
 from setwise.codegen.catalogue import catalogue

@@ -1,7 +1,5 @@
 """Exported files do not change unseen."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.golden.exports import ROUTINES, lines, recorded

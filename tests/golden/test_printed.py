@@ -1,7 +1,5 @@
 """What commands print does not change unseen."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.conftest import require_module

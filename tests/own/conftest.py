@@ -1,7 +1,5 @@
 """A user's file, in the directory where commands run."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

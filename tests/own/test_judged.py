@@ -1,7 +1,5 @@
 """Drawn descriptions, specifications and requirements: proofs say what running on all inputs, or on many, says."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -20,13 +18,12 @@ from setwise.analysis.spec.evaluator import evaluate
 from setwise.analysis.spec.task import conditions
 from setwise.codegen.catalogue import catalogue
 from setwise.codegen.ir.graph import Graph
-from setwise.codegen.ir.layout import Layout
-from setwise.codegen.ir.routine import Contract, Parameter, Routine, Written
-from setwise.codegen.ir.values import Value, parameter
+from setwise.codegen.ir.routine import Contract, Parameter, Written
+from setwise.codegen.ir.values import parameter
 from setwise.codegen.lower import lower
 from setwise.codegen.machine.convention import SYSV
 from setwise.codegen.targets import SCALARS
-from tests.codegen.programs import ALL, Program, Step, small
+from tests.codegen.programs import ALL, Program, Step, routine, small
 
 OPERATIONS = ("and", "or", "xor", "add", "add", "sub", "sub", "from", "from", "not", "shl", "shr", "shr", "shlv")
 _MOST, _SOME = 2048, 1000
@@ -77,13 +74,9 @@ def judged(number: int, seed: int) -> Iterator[tuple[str, str]]:
         held_to = draw.choice((program, changed(program, draw)))
         promise = draw.choice((None, None, small(draw, OPERATIONS, 3)))
 
-        def describe(_: Layout, *values: Value, program: Program = program) -> tuple[Value, ...]:
-            return program(*values)
-
         requires = () if promise is None else (Written("f", promise, 1),)
         contract = Contract(parameters, Written("f", held_to), "", ("f",), requires)
-        routine = Routine("f", "", "", contract, (describe,), "", "", SCALARS)
-        kernel = lower(routine, draw.choice(SCALARS))
+        kernel = lower(replace(routine(program, 2), contract=contract), draw.choice(SCALARS))
         certificate = prover.prove(binary_of(kernel), task_of(kernel), time_limit=20)
         status, example = certificate.status, certificate.counterexample
         rows = [*inputs(parameters, draw)]
@@ -113,7 +106,7 @@ def test_proofs_say_what_running_says(number: int) -> None:
 
 
 def test_what_proofs_of_the_catalogue_assume_can_be_met() -> None:
-    for contract in {routine.contract: None for routine in catalogue().values()}:
+    for contract in {each.contract: None for each in catalogue().values()}:
         task = task_for(contract, SYSV)
         for words in zip(*few_cases(contract, 8).columns, strict=True):
             met = [bit for _, bit in conditions(task, Integers(), [int(word) for word in words])]

@@ -1,7 +1,5 @@
 """What a routine of one's own is held to: words, the ray-walk, the catalogue, another description."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 

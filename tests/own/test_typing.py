@@ -1,7 +1,5 @@
 """The types of the public face: complete signatures, and a type checker that finds wrong arguments."""
 
-from __future__ import annotations
-
 import inspect
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Data for the atlas of a few routines on an instruction set or two: what the page's tests choose and step."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

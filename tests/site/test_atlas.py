@@ -1,7 +1,5 @@
 """The atlas in Chromium, from disk: choosing, stepping, positions, links; phone and desk, light and dark."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys
@@ -20,6 +18,7 @@ from setwise.codegen import board
 from setwise.codegen.catalogue import find
 from setwise.codegen.literature import FUNCTIONS
 from tests.conftest import require_module, require_tool
+from tests.positions import KIWIPETE
 from tests.site import atlas_data
 
 pytestmark = pytest.mark.slow
@@ -33,7 +32,6 @@ plugins: [search, offline]
 hooks: []
 nav: [docs/atlas/index.md]
 """
-KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
 LITERATURE = board.ALL ^ EMPTY
 """The occupied squares of the literature's example."""
 PACE = 350

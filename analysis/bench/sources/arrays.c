@@ -1,4 +1,4 @@
-/* Arrays of boards, one board a round: the compilers make vectors of it. */
+/* Routines on arrays of boards, one board an iteration; the compilers vectorize the loops. */
 
 #include "fills.h"
 

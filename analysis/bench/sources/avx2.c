@@ -1,4 +1,4 @@
-/* A ray a lane, by AVX2: those that shift to the left in one register, those that shift to the right in another. */
+/* A ray a lane, by AVX2: rays that shift to the left share a register, rays that shift to the right another. */
 
 #define FILLED(a, b, c) ((a) | ((b) & (c)))
 #include "lanes.h"
@@ -24,7 +24,7 @@ PAIR(files, 8, 8);
 PAIR(anywhere, ALL, ALL);
 PAIR(sevens, 7, 7);
 
-/* north, east, north-east, north-west; and the other way */
+/* north, east, north-east, north-west; for `into_down` the opposite rays */
 FOUR(all, 8, 1, 9, 7);
 FOUR(into_up, ALL, NOT_A, NOT_A, NOT_H);
 FOUR(into_down, ALL, NOT_H, NOT_H, NOT_A);
@@ -35,7 +35,7 @@ FOUR(into_down, ALL, NOT_H, NOT_H, NOT_A);
         return joined2(family##_up2(sliders, empty, up, into_up) | family##_down2(sliders, empty, down, into_down));  \
     }
 
-/* Where a side has only one or two rays, the second lane goes the first one again. */
+/* A set with only one ray to the left, or to the right, has that ray in both lanes. */
 #define SETS_BY_LANES(family)                                                                                         \
     SET_OF_TWO(vertical, family, files, anywhere, files, anywhere)                                                    \
     SET_OF_TWO(eastward, family, east_and_north_east, eastern, sevens, eastern)                                       \

@@ -1,4 +1,4 @@
-/* A ray a lane, by AVX-512: rays to both sides in one register, for lanes rotate. Their masks hold ranks as well. */
+/* A ray a lane, by AVX-512: lanes rotate, so all rays share a register. Masks exclude ranks that only rotates reach. */
 
 #define FILLED(a, b, c) _Generic((a), __m128i: filled2, __m256i: filled4, __m512i: filled8)(a, b, c)
 #include "lanes.h"
@@ -16,7 +16,7 @@ INLINE U64 joined8(__m512i lanes) {
     return joined4(_mm512_castsi512_si256(lanes) | _mm512_extracti64x4_epi64(lanes, 1));
 }
 
-/* Where a step of each ray may arrive. */
+/* The squares at which a step of each ray may arrive. */
 #define NOEA 0xfefefefefefefe00
 #define EAST NOT_A
 #define SOEA 0x00fefefefefefefe
@@ -34,7 +34,7 @@ INLINE U64 joined8(__m512i lanes) {
 #define SET_OF_TWO(name, family, ...) SET_OF(name, family, 2, __m128i, _mm_set1_epi64x, __VA_ARGS__)
 #define SET_OF_FOUR(name, family, ...) SET_OF(name, family, 4, __m256i, _mm256_set1_epi64x, __VA_ARGS__)
 
-/* Three rays need four lanes: one is gone twice. */
+/* Three rays take four lanes, of which two hold the same ray. */
 #define SETS_BY_LANES(family)                                                                                         \
     SET_OF_TWO(vertical, family, {-8, 8}, {SOUT, NORT})                                                               \
     SET_OF_FOUR(eastward, family, {9, 1, -7, 9}, {NOEA, EAST, SOEA, NOEA})                                            \
@@ -52,7 +52,7 @@ SETS_BY_LANES(dumb7_attacks)
 SETS_BY_LANES(kogge_stone_attacks)
 SETS_BY_LANES(push_attacks)
 
-/* Every other ray is a rook's. */
+/* The rays in odd lanes are a rook's. */
 INLINE __m512i around(U64 rooks, U64 bishops, U64 empty) {
     __m512i sliders = _mm512_mask_set1_epi64(_mm512_set1_epi64(bishops), 0xaa, rooks);
     return kogge_stone_attacks_8(sliders, _mm512_set1_epi64(empty), all, into);

@@ -1,8 +1,8 @@
-/* What is for one board only: loops until the flood dries up, directions known at run time, adders of and and xor. */
+/* Routines on a single board: fills until dry, sets of directions, directions known at run time, sums by logic. */
 
 #include "fills.h"
 
-/* The flood that ends when nothing new is reached. */
+/* Fills that end when a step reaches no square. */
 
 FILL dumb7_occluded_until_dry(BOARD gen, BOARD pro, int step, U64 into) {
     BOARD flood = 0;
@@ -29,7 +29,7 @@ EACH_SET(SET, dumb7_attacks)
 EACH_SET(SET, kogge_stone_attacks)
 EACH_SET(SET, push_attacks)
 
-/* The direction as a number: noEa east soEa sout soWe west noWe nort. Rotates, so the masks hold ranks as well. */
+/* The direction is a number: noEa east soEa sout soWe west noWe nort. Masks exclude ranks that only rotates reach. */
 
 static const int8_t turns[8] = {9, 1, -7, -8, -9, -1, 7, 8};
 static const U64 avoid_wrap[8] = {
@@ -89,7 +89,7 @@ BOARD kogge_stone_attacks_any(BOARD gen, BOARD pro, U64 dir8) {
     return rotated(kogge_stone_turned(gen, pro, turns[dir8], avoid_wrap[dir8]), turns[dir8]) & avoid_wrap[dir8];
 }
 
-/* Sums and differences without an adder. */
+/* Sums and differences by logic and shifts: of words by a loop, of bytes by Kogge-Stone. */
 
 #define CARRY_LOOP(bits)                                                                                              \
     BOARD bytewise_carry_loop_##bits(BOARD x, BOARD y) {                                                              \

@@ -1,13 +1,13 @@
 /* Exploding bitboards: one piece's attacks spread from its square on all its rays at once, by multiplication.
 
-   A board times 2^a + 2^b + ... holds its shifts by a, b, ...; shifted right first, it spreads both ways. What lands
-   beside the rays a mask removes. The arithmetic is the same whether bit 0 is a1 or h1: the board is only mirrored.
-   `unoccupied` are the free squares. */
+   A board times 2^a + 2^b + ... holds its shifts by a, b, ...; shifted right first, it spreads both ways. A mask clears
+   the bits beside the rays. The arithmetic is the same whether bit 0 is a1 or h1: the board is only mirrored.
+   `unoccupied` are the empty squares. */
 
 #include "fills.h"
 #include "tables.h"
 
-/* How often the wave goes on; for a rook 8 is another way to make the seventh. */
+/* The number of times that the wave spreads; a rook's 7 and 8 mean 6 times, with a first factor of their own. */
 static const uint8_t steps_of_bishop[64] = {
     6, 5, 4, 3, 3, 4, 5, 6, 5, 5, 4, 3, 3, 4, 5, 5, 4, 4, 4, 3, 3, 4, 4, 4, 3, 3, 3, 3, 3, 3, 3, 3,
     3, 3, 3, 3, 3, 3, 3, 3, 4, 4, 4, 3, 3, 4, 4, 4, 5, 5, 4, 3, 3, 4, 5, 5, 6, 5, 4, 3, 3, 4, 5, 6,
@@ -34,14 +34,14 @@ INLINE U64 bishop(U64 square, U64 unoccupied) {
     return attacks;
 }
 
-/* The square beside the overflow takes its bit. */
+/* Move the bit on the overflow square to the next lower square. */
 INLINE U64 merged(U64 wave, U64 square) {
     U64 overflow = 1ULL << ((square + 3) & 63);
     wave |= (wave & overflow) >> 1;
     return wave & ~overflow;
 }
 
-/* Six squares below a bit would wrap to the other side. */
+/* Clear the bit that has wrapped to the other side, six below the square. */
 INLINE U64 unwrapped(U64 wave, U64 square) { return wave & ~(1ULL << ((square - 6) & 63)); }
 
 INLINE U64 rook(U64 square, U64 unoccupied) {
@@ -83,8 +83,8 @@ INLINE U64 rook(U64 square, U64 unoccupied) {
     return attacks;
 }
 
-/* Directions are numbered 4 3 2 / 5 0 1 / 6 7 8, seen from White's side. Which files lie to the right of one's own
-   depends on where bit 0 is. */
+/* Directions are numbered 4 3 2 / 5 0 1 / 6 7 8, seen from White's side. If bit 0 is h1, files to the right have lower
+   numbers. */
 INLINE U64 direction(U64 square, U64 number, U64 unoccupied, int from_h1) {
     U64 file = square & 7, rank = square >> 3;
     U64 higher = FILE_A * (0xfe << file & 0xff), lower = FILE_A * (0xff >> (8 - file));

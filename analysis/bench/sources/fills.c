@@ -1,4 +1,4 @@
-/* One direction a function; with LANES several boards at once. */
+/* One direction a function, on one board or on LANES boards at once. */
 
 #include "fills.h"
 
@@ -17,7 +17,7 @@ EACH_DIRECTION(OF_SLIDERS, kogge_stone_empty_fill)
 EACH_DIRECTION(OF_SLIDERS, kogge_stone_empty_attacks)
 EACH_DIRECTION(OF_SLIDERS, shift_one)
 
-/* East is the one direction that push goes by addition. */
+/* Eastward, push is by addition. */
 #define PUSH(name, step, into, fill)                                                                                  \
     BOARD fill##_##name(BOARD gen, BOARD pro) {                                                                       \
         return step == 1 ? east_by_addition(gen, pro) : fill(gen, pro, step, into);                                   \

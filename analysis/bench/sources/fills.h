@@ -1,8 +1,8 @@
 /* The literature's fills, once for all directions.
 
-   BOARD is one board, or LANES of them side by side: GCC's vectors do to each lane what is written for one. A direction
-   is a shift to the left by `step` (to the right where it is negative) and `into`, the squares at which a step may
-   arrive: without the file that only a wrap reaches. gen holds the sliders, pro the empty squares. */
+   BOARD is one board, or LANES of them side by side: operators work on each lane of GCC's vectors. A direction is a
+   shift to the left by `step` (to the right if it is negative) and `into`, the squares at which a step may arrive: all
+   but the file that only a wrap reaches. gen holds the sliders, pro the empty squares. */
 
 #include <stdint.h>
 
@@ -54,7 +54,7 @@ FILL dumb7_occluded(BOARD gen, BOARD pro, int step, U64 into) {
     return flood | (shifted(gen, step) & pro);
 }
 
-/* An outer square stops nothing that an attack could go on to: six cycles will do. */
+/* Six cycles suffice for attacks: a seventh would only reach the edge, where attacks end. */
 FILL dumb7_attacks(BOARD gen, BOARD pro, int step, U64 into) {
     BOARD flood = gen;
     pro &= into;
@@ -71,7 +71,7 @@ FILL dumb7_attacks_of_fill(BOARD gen, BOARD pro, int step, U64 into) {
     return shift_one(dumb7_occluded(gen, pro, step, into), step, into);
 }
 
-/* The loop stays one: unrolled it would be dumb7_occluded, which stands by itself. */
+/* Not unrolled, because that would be dumb7_occluded. */
 FILL dumb7_occluded_rolled(BOARD gen, BOARD pro, int step, U64 into) {
     pro &= into;
 #pragma GCC unroll 1
@@ -80,7 +80,7 @@ FILL dumb7_occluded_rolled(BOARD gen, BOARD pro, int step, U64 into) {
     return gen;
 }
 
-/* Kogge-Stone: each stage twice as far as the one before. */
+/* Kogge-Stone: the steps of each stage are twice as long as those of the one before. */
 
 FILL kogge_stone_occluded(BOARD gen, BOARD pro, int step, U64 into) {
     pro &= into;
@@ -95,7 +95,7 @@ FILL kogge_stone_attacks(BOARD gen, BOARD pro, int step, U64 into) {
     return shift_one(kogge_stone_occluded(gen, pro, step, into), step, into);
 }
 
-/* On an empty board the propagators are files alone, which the compiler computes. */
+/* On an empty board the propagators are constants, which the compiler computes. */
 FILL kogge_stone_empty_fill(BOARD gen, int step, U64 into) {
     U64 two = into & rotated(into, step), four = two & rotated(two, 2 * step);
     gen |= into & shifted(gen, step);
@@ -107,7 +107,7 @@ FILL kogge_stone_empty_attacks(BOARD gen, int step, U64 into) {
     return shift_one(kogge_stone_empty_fill(gen, step, into), step, into);
 }
 
-/* The mask on the square that is left; steps of one, one, two and three. */
+/* The masks are on the squares that are left; steps of one, one, two and three. */
 
 FILL push_attacks(BOARD gen, BOARD pro, int step, U64 into) {
     BOARD two, three, reached = shift_one(gen, step, into);

@@ -1,4 +1,4 @@
-/* The fills with a ray a lane: `by` is how far each lane's ray steps, `into` where a step may arrive.
+/* The fills with a ray a lane: `by` is the length of each ray's step, `into` the squares at which a step may arrive.
 
    FORTH shifts or rotates each lane along its ray, BACK against it; FILLED(a, b, c) is a | b & c. */
 

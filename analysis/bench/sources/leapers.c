@@ -1,4 +1,4 @@
-/* Knights, kings and pawns, alone and with a side's sliders: by halves, as engines have them. */
+/* Knights, kings and pawns, alone and with a side's sliders, by shifts. */
 
 #include "fills.h"
 
@@ -24,7 +24,7 @@ INLINE U64 of_pawns(U64 pawns, int ahead) {
 #define of_bishops bishop_kogge_stone_attacks
 #define of_queens queen_kogge_stone_attacks
 
-/* What is attacked at all, and what again, along one ray or by one jump. */
+/* Add attacks along one ray or by one jump: results[0] are squares attacked, results[1] those attacked again. */
 INLINE void counted(U64 attacks, U64 *results) {
     results[1] |= results[0] & attacks;
     results[0] |= attacks;

@@ -1,6 +1,5 @@
-/* One table look-up a piece, not set-wise: it takes as long as there are pieces, and 841 KiB of tables. The entry's
-   number is made of the occupied squares that matter: gathered by pext, or with MAGICS brought together by a
-   multiplication. */
+/* One table look-up a piece, not set-wise: its time grows with the number of pieces; the tables take 841 KiB. The
+   number of an entry is made of the occupied squares that matter, by pext, or with MAGICS by a multiplication. */
 
 #include "fills.h"
 #include "tables.h"
@@ -28,7 +27,7 @@ INLINE U64 bishop(int square, U64 occupied) {
     return attacks[bishop_squares[square].first + NUMBER(bishop, square, bishop_squares[square].relevant)];
 }
 
-/* Each square of a board, one after the other. */
+/* A loop over the squares of a board, which it empties. */
 #define EACH(square, board)                                                                                           \
     for (int square; board && (square = __builtin_ctzll(board), 1); board &= board - 1)
 
@@ -49,7 +48,7 @@ INLINE U64 of_pawns(U64 pawns, int ahead) {
     return shift_one(pawns, ahead + 1, NOT_A) | shift_one(pawns, ahead - 1, NOT_H);
 }
 
-/* Piece after piece: what it attacks of what was attacked before. */
+/* Squares that are attacked once, and twice or more, counted piece after piece. */
 INLINE void twice(U64 rooks, U64 bishops, U64 knights, U64 kings, U64 pawns, U64 empty, int ahead, U64 *results) {
     U64 right = shift_one(pawns, ahead + 1, NOT_A), left = shift_one(pawns, ahead - 1, NOT_H);
     U64 once = right | left, again = right & left, occupied = ~empty;

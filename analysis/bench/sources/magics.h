@@ -1,5 +1,5 @@
-/* Multipliers that bring the occupied squares that matter to the highest bits, so that no two boards with different
-   attacks get the same number. Found by trying random ones; tables.c fails if one does not do that. */
+/* Factors that bring the occupied squares that matter to the highest bits, such that no two boards with different
+   attacks get the same number. Found by trying random ones; tables.c fails if one is wrong. */
 
 static const U64 magics_of_rook[64] = {
     0x1080004008801020, 0x840092002c03000, 0x1900200010400900, 0x880100008000480, 0x4200100420080200,

@@ -1,5 +1,5 @@
-/* Knights and kings, and the routines of a side with them. Whoever includes this has defined what each kind of piece
-   attacks, and `twice`. */
+/* The attacks of knights, of kings, and of a whole side. The file that includes this one defines the attacks of each
+   kind of piece (of_rooks and so on), and `twice`. */
 
 INLINE void pieces(U64 rooks, U64 bishops, U64 queens, U64 knights, U64 kings, U64 pawns, U64 empty, int ahead,
                    U64 *results) {

@@ -1,4 +1,4 @@
-/* A whole side at once, ray after ray by Kogge-Stone: what an engine's author would write. */
+/* A whole side at once, ray after ray by Kogge-Stone, as an engine's author would write it. */
 
 #include "fills.h"
 
@@ -25,7 +25,7 @@ INLINE void pieces(U64 rooks, U64 bishops, U64 queens, U64 empty, U64 *results) 
 
 #include "whole_side.h"
 
-/* Moves to the targets, ray by ray: along each a square is attacked once. Boards are counted in general registers. */
+/* Numbers of moves to the targets, ray by ray. The asm moves each board to a general register, to be counted there. */
 
 INLINE U64 population(U64 squares) {
     __asm__("" : "+r"(squares));

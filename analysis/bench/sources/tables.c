@@ -1,4 +1,4 @@
-/* Makes the tables that exploding.c and lookup.c read: `tables FOLDER` writes tables.h, attacks.bin and magics.bin. */
+/* Write the tables that exploding.c and lookup.c read: `tables FOLDER` makes tables.h, attacks.bin and magics.bin. */
 
 #include <stdint.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@ static const int steps[2][4][2] = {{{1, 1}, {1, -1}, {-1, -1}, {-1, 1}}, {{0, 1}
 
 static int on_board(int file, int rank) { return file >= 0 && file < 8 && rank >= 0 && rank < 8; }
 
-/* The squares of the rays from a square, up to `most` steps and to the first that is not free. */
+/* The squares of the rays from a square, up to `most` steps and to the first that is not empty. */
 static U64 rays(int piece, int square, int most, U64 unoccupied) {
     U64 found = 0;
     for (int ray = 0; ray < 4; ray++) {
@@ -30,7 +30,7 @@ static U64 rays(int piece, int square, int most, U64 unoccupied) {
     return found;
 }
 
-/* The squares whose occupancy matters: a ray's last square stops nothing. */
+/* The squares whose occupancy matters: all on the rays but the last, which stops nothing. */
 static U64 relevant(int piece, int square) {
     U64 found = 0;
     for (int ray = 0; ray < 4; ray++) {
@@ -49,7 +49,7 @@ static void boards(FILE *out, const char *name, int piece, int most) {
     fprintf(out, "};\n");
 }
 
-/* The first rank's attacks from each of its squares, by its free squares b1 to g1 as a number. */
+/* The first rank's attacks from each of its squares, by its empty squares b1 to g1 as a number. */
 static void first_rank(FILE *out) {
     fprintf(out, "static const uint8_t first_rank[512] = {");
     for (int square = 0; square < 8; square++)
@@ -58,7 +58,7 @@ static void first_rank(FILE *out) {
     fprintf(out, "};\n");
 }
 
-/* What a piece attacks that jumps, or steps, by one and two files and ranks, or by one and none or one. */
+/* The attacks of a piece whose jumps have a squared length of `least` to `most`: knight 5, king 1 to 2. */
 static void leaps(FILE *out, const char *name, int least, int most) {
     fprintf(out, "static const U64 %s[64] = {", name);
     for (int square = 0; square < 64; square++) {
@@ -74,8 +74,8 @@ static void leaps(FILE *out, const char *name, int least, int most) {
     fprintf(out, "};\n");
 }
 
-/* For each square the squares that matter, how many these are, the first entry's number, and one entry for each way to
-   occupy them: in the order of pext's numbers, and in that of the magic's, which may be the same for the same attacks. */
+/* Write for each square the squares that matter, their number, the first entry's number, and an entry for each set of
+   occupied ones, in the orders of pext and of the magic. Return 1 if a magic gives two attacks one number. */
 static int look_up(FILE *header, FILE *data, FILE *by_magics, const char *name, int piece, unsigned *entries) {
     const U64 *magics = piece == ROOK ? magics_of_rook : magics_of_bishop;
     fprintf(header, "static const struct { U64 relevant; unsigned first, bits; } %s[64] = {", name);

@@ -19,7 +19,7 @@ __all__ = ["PROCESSORS", "CostRow", "Processor", "UnknownCost", "processor"]
 
 
 def _content(name: str, cited: Mapping[str, str] = MappingProxyType({})) -> dict[str, Any]:
-    """Return the content of a file with abbreviated sources expanded."""
+    """Return the content of a file with abbreviated sources expanded. `cited` adds those of the file that shares it."""
     text = (files(__package__) / f"{name}.json").read_text("utf-8")
     for sources in (json.loads(text)["cited"], cited):
         for key, source in reversed([*sources.items()]):  # a source may cite one above it

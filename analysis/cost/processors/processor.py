@@ -4,14 +4,14 @@ A row is found by mnemonic and form. A form lists the operand kinds in order, on
 
     r w b    general register of 32 or 64 bits, of 16, of 8        i I      immediate, of more than 32 bits
     x y z    vector register of 128, 256, 512 bits                 k        mask register
-m        memory                                                {k}      suffix: under a lane mask
+    m        memory                                            {k}      suffix: under a lane mask
     =        suffix: all registers that are read are the same one
     none     no operands                                           taken    a branch that is taken
 
 `and rax,rcx` is "r", `shl rax,3` is "ri", `vpinsrq xmm0,xmm1,rax,1` is "xri". In rows, v means x, y or z.
-A row describes the register form. A memory operand adds its load or store. Only if it costs more than that does a row
-have m; that row gives the additional cost. For lea the address is in brackets: base b, index i, scaled index s,
-displacement d, or p for a rip-relative address.
+A row describes the register form, to which a memory operand adds its load or store. A row with m is for an instruction
+that costs more than these two; it too gives the cost without the load or store. For lea the address is in brackets:
+base b, index i, scaled index s, displacement d, or p for a rip-relative address.
 """
 
 import re
@@ -29,7 +29,7 @@ Uops = tuple[tuple[frozenset[str], float], ...]
 
 
 class UnknownCost(ValueError):
-    """An instruction that a processor's table lacks. The message names both."""
+    """An instruction that a processor or its table lacks. The message names both."""
 
 
 Cycles = int | float
@@ -38,10 +38,11 @@ Cycles = int | float
 class CostRow(Struct, frozen=True, array_like=True, dict=True):
     """The cost of some instructions on one processor.
 
-    `mnemonics` is a regular expression, `forms` a list of forms. `ports` describes micro-operations: "p015 + 2*p5" is
-    one on p0, p1 or p5 and two on p5; "" is none. `latency` counts cycles from operands to result. If it depends on
-    the operand, it maps operand kinds to cycles: r, x (any vector), k and f (a flag). `issue` counts issue slots. If
-    `breaks` is set, the result does not depend on the operands. `source` cites the measurement.
+    `mnemonics` is a regular expression, `forms` a text of forms with blanks between them. `ports` describes
+    micro-operations: "p015 + 2*p5" is one on p0, p1 or p5 and two on p5; "" is none. `latency` counts cycles from
+    operands to result. If it depends on the operand, it maps operand kinds to cycles: r, x (any vector), k and f (a
+    flag). `issue` counts issue slots. If `breaks` is set, the result does not depend on the operands. `source` cites
+    the measurement.
     """
 
     mnemonics: str
@@ -58,7 +59,7 @@ class CostRow(Struct, frozen=True, array_like=True, dict=True):
         return parse_ports(self.ports)
 
     def after(self, kind: str) -> float:
-        """Return the cycles from an operand of that kind to the result."""
+        """Return the cycles from an operand of that kind to the result. For a kind without an entry it is the least."""
         if isinstance(self.latency, dict):
             return self.latency.get(kind, min(self.latency.values()))
         return self.latency
@@ -87,11 +88,12 @@ class Processor(Struct, frozen=True, dict=True):
 
     `width` is the number of issue slots a cycle. `loads` and `stores` are given by size: r (general), s (up to 64 bits
     of a vector register), x, y, z. A scaled index adds `scaled` cycles to a load. `forwards` maps the sizes of a store
-    and a load to the latency of store forwarding. `taken` maps the flow of a taken jump to the fetch cycles that it
-    costs at least. `fused` matches the mnemonics of an instruction and the following branch, separated by a blank, if
-    they fuse. While a 512-bit instruction is in use, the `closed` ports take no vector operation. With `splits`, some
-    memory operands take an issue slot of their own (see `slots`). `line` is the number of bytes fetched a cycle
-    without a jump (0: unknown). The first matching row of `rows` counts.
+    and a load ("xr", or "" for all others) to the latency of store forwarding. `taken` maps the flow of a taken jump
+    ("" for all others) to the fetch cycles that it costs at least. `fused` is a regular expression for the mnemonics of
+    an instruction and the following branch, separated by a blank, that fuse. While a 512-bit instruction is in use,
+    the `closed` ports take no vector operation. With `splits`, some memory operands take an issue slot of their own
+    (see `slots`). `line` is the number of bytes fetched a cycle without a jump (0: unknown). The first matching row of
+    `rows` counts.
     """
 
     name: str
@@ -125,9 +127,9 @@ class Processor(Struct, frozen=True, dict=True):
         return lacking(self.name, features(decoded))
 
     def row(self, instruction: Decoded, taken: bool = False) -> CostRow:
-        """Return the row of an instruction, with `taken` that of a taken branch.
+        """Return the row of an instruction, with `taken` that of a taken branch. A load or store alone needs no row.
 
-        Raises UnknownCost if there is none.
+        Raises UnknownCost if there is none, or if the processor lacks the instruction.
 
         >>> from setwise.analysis.code.decode import decode
         >>> from setwise.analysis.cost.processors import processor
@@ -160,8 +162,8 @@ class Processor(Struct, frozen=True, dict=True):
     def slots(self, instruction: Decoded, row: CostRow) -> float:
         """Return the number of issue slots that an instruction takes.
 
-        On Intel a memory operand usually fuses with its operation. It does not if the address is rip-relative and
-        there is an immediate, or if the address has an index and the destination is a separate register.
+        On Intel a memory operand usually fuses with its operation. It takes a slot of its own if the address is
+        rip-relative and there is an immediate, or if the address has an index and the result overwrites no operand.
         """
         memory = instruction.memory
         if self.splits and memory is not None and classify(instruction) in ("operation", "transfer"):
@@ -178,7 +180,7 @@ _ACCESS_ALONE = CostRow("", "", "", 0, "the table's loads and stores")
 
 
 def parse_ports(text: str) -> Uops:
-    """Parse ports in the notation of `CostRow`.
+    """Parse ports in the notation of `CostRow`. Raises ValueError for a term without ports.
 
     >>> [(sorted(ports), count) for ports, count in parse_ports("p01 + 2*I0B0")]
     [(['p0', 'p1'], 1.0), (['B0', 'I0'], 2.0)]
@@ -216,7 +218,7 @@ def forms(instruction: Decoded) -> Iterator[str]:
     """
     if instruction.mnemonic == "lea":
         assert instruction.memory is not None
-        yield f"r[{_address(instruction.memory, instruction.raw)}]"
+        yield f"r[{_address(instruction.memory)}]"
         return
     operands = instruction.operands
     if not operands:
@@ -266,8 +268,8 @@ def _reads_one(operands: tuple[Operand, ...]) -> bool:
     return len(read) == 2 and isinstance(first, Reg) and first == read[1]
 
 
-def _address(memory: Mem, raw: bytes) -> str:
-    """Return the form of a lea's address. A base of rbp or r13 always has a displacement, if only 0."""
+def _address(memory: Mem) -> str:
+    """Return the form of a lea's address. A base of rbp or r13 always has a displacement in the code, if only 0."""
     if memory.target is not None:
         return "p"
     base, index = memory.base, memory.index

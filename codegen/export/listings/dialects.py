@@ -8,7 +8,7 @@ from typing import Literal
 from setwise.codegen.machine.code import Instruction, Label, Memory, Operand, Register
 
 Names = Callable[[str], str]
-"""A function from a label or datum to its full name in the file."""
+"""A function from the name of a label or datum in the code to its full name in the file."""
 
 Flavour = Literal["elf", "coff"]
 """The object format of the assembled source: COFF for code of the Win64 convention, otherwise ELF."""
@@ -16,10 +16,9 @@ Flavour = Literal["elf", "coff"]
 
 @dataclass(frozen=True)
 class Scaffold:
-    """Templates of the lines around code and data, with {symbol} and {alignment}.
+    """Templates of the lines around code and data. {symbol} is the routine's symbol.
 
-    Templates of the prologue may contain {register} and {amount}. Unwind directives for Windows appear only in routines
-    with a prologue.
+    Unwind directives for Windows appear only in routines with a prologue.
     """
 
     head: tuple[str, ...]
@@ -33,8 +32,9 @@ class Scaffold:
     unwound_head: tuple[str, ...] = ()
     """Replaces `head` if there is a prologue. Empty if the format needs no unwind information."""
     unwind: Mapping[str, str] = field(default_factory=dict)
-    """After an instruction of the prologue, by the kind of its unwind operation."""
+    """After an instruction of the prologue, by the kind of its unwind operation: {register}, {amount}."""
     unwind_end: str = ""
+    """After the last instruction of the prologue and its directive."""
     unwound_foot: tuple[str, ...] = ()
     """Replaces `foot` if there is a prologue; {unwind} are the bytes of the unwind information."""
 
@@ -48,14 +48,14 @@ class Dialect:
     place: str
     """The definition of a label in the code: {symbol}, {label}."""
     named: str
-    """A reference to a label from anywhere in the file."""
+    """A reference to a label from anywhere in the file: {symbol}, {label}."""
     align: str
     datum: str
     """The text before the first values of a datum: {name}."""
     data: Mapping[int, str]
     """The directives that define data, by the size of a value in bytes."""
     number: Callable[[int, int], str]
-    """A function that formats a value of data with a number of hexadecimal digits."""
+    """A function from a value of data and a number of hexadecimal digits to text."""
     mnemonic: Callable[[Instruction], str]
     operand: Callable[[Instruction, Operand, Names], str]
     results_last: bool = False
@@ -69,7 +69,7 @@ class Dialect:
 
 
 def number_text(value: int) -> str:
-    """Return a number as listings write it: decimal below 100, hexadecimal from there."""
+    """Return a number as listings write it: decimal between -100 and 100, otherwise hexadecimal."""
     return str(value) if abs(value) < 100 else hex(value)
 
 
@@ -78,13 +78,16 @@ def _hexadecimal(value: int, digits: int) -> str:
 
 
 def _says_size(instruction: Instruction, memory: Memory) -> bool:
-    """Return whether a memory operand needs an explicit size, because no register operand has it."""
+    """Return whether a memory operand needs an explicit size: if it is broadcast, or no register operand has its size.
+
+    In lea it never needs one.
+    """
     widths = {operand.bits for operand in instruction.operands if isinstance(operand, Register)}
     return instruction.mnemonic != "lea" and (memory.broadcast or memory.bits not in widths)
 
 
 def _address(memory: Memory, first: str, number: Callable[[int], str]) -> str:
-    """Return base, index and displacement in Intel syntax, after the name of a datum if there is one."""
+    """Return base, index and displacement in Intel syntax, after `first`, the name of a datum or empty."""
     parts = [first] if first else []
     if memory.base is not None:
         parts.append(memory.base.name)
@@ -97,7 +100,7 @@ def _address(memory: Memory, first: str, number: Callable[[int], str]) -> str:
 
 
 def _broadcast(instruction: Instruction, memory: Memory) -> str:
-    """Return the EVEX broadcast suffix of a memory operand."""
+    """Return the EVEX broadcast suffix of a memory operand ({1to8}), or '' without a broadcast."""
     if not memory.broadcast:
         return ""
     whole = max(operand.bits for operand in instruction.operands if isinstance(operand, Register))
@@ -110,7 +113,7 @@ class _Intel:
 
     sizes: Mapping[int, str]
     datum: str = "{name}"
-    """A datum in an address."""
+    """The template of a datum's name in an address."""
     label: Callable[[str, Names], str] = lambda label, full: full(label)
     """A function that formats the target of a branch."""
     number: Callable[[int], str] = number_text
@@ -145,9 +148,9 @@ _NASM_UNWIND = (
 
 
 def _nasm_lengthens(instruction: Instruction) -> bool:
-    """Return whether NASM needs a 3-byte VEX prefix.
+    """Return whether NASM encodes the instruction with a 3-byte VEX prefix, and other assemblers with a 2-byte one.
 
-    It is a move from register 8 or above to one below. Other assemblers use the store form, with a 2-byte prefix.
+    It is a move from a vector register above 7 to one below 8, for which the others use the store form.
     """
     if instruction.mnemonic not in ("vmovdqa", "vmovdqu", "vmovups"):
         return False
@@ -215,7 +218,7 @@ _WITHOUT_SUFFIX = frozenset({"jmp", "call"})
 
 
 def _att_mnemonic(instruction: Instruction) -> str:
-    """Return the mnemonic, with size suffixes if all operands are general registers or memory."""
+    """Return the mnemonic, with size suffixes unless a register is a vector or mask, or it is jmp, call or setcc."""
     name, operands = instruction.mnemonic, instruction.operands
     sizes = [operand.bits for operand in operands if isinstance(operand, Register | Memory)]
     if any(isinstance(operand, Register) and operand.file != "general" for operand in operands):
@@ -267,7 +270,7 @@ def _gas(att: bool) -> Dialect:
 
 
 GAS, ATT = _gas(att=False), _gas(att=True)
-"""The GNU assembler `as`, for Win64 code that of MinGW. LLVM accepts the same source and differs only in xchg."""
+"""The GNU assembler `as`, for Win64 code that of MinGW. LLVM accepts the same source; only its xchg has other bytes."""
 
 # ---- MASM
 
@@ -284,7 +287,10 @@ def _masm_number_text(value: int) -> str:
 
 
 def _masm_says_size(instruction: Instruction, memory: Memory) -> bool:
-    """Return whether an operand needs a size. LLVM reads a symbol without one as an absolute address."""
+    """Return whether a memory operand gets a size: always, but in lea only with a symbol.
+
+    LLVM reads a symbol without a size as an absolute address.
+    """
     return instruction.mnemonic != "lea" or bool(memory.symbol)
 
 

@@ -1,4 +1,4 @@
-"""Listings of kernels as assembly source. The dialects are tables in `dialects`."""
+"""Listings of kernels: source that assembles to the same bytes, except in Go. The dialects are in `dialects`."""
 
 from collections.abc import Callable, Iterator
 
@@ -16,7 +16,7 @@ SYNTAXES = (*DIALECTS, "go")
 
 
 def listing(kernel: Kernel, facts: Facts, syntax: str = "nasm") -> str:
-    """Return the kernel as source that assembles to its bytes. Raise ValueError for an unknown syntax."""
+    """Return a kernel as assembly source. Raise ValueError for an unknown syntax, or one that cannot express it."""
     if syntax not in SYNTAXES:
         raise ValueError(f"unknown syntax '{syntax}': use one of {', '.join(SYNTAXES)}")
     if syntax == "go":
@@ -28,7 +28,7 @@ def listing(kernel: Kernel, facts: Facts, syntax: str = "nasm") -> str:
 
 
 def source(code: Code, symbol: str, dialect: Dialect, flavour: Flavour = "elf") -> Iterator[str]:
-    """Yield the lines of a routine's source, without the banner."""
+    """Yield the lines of source, without the banner, for code with this global symbol, in this object format."""
     scaffold, assembled = dialect.scaffolds[flavour], assemble(code)
     operations = prologue(code, assembled) if scaffold.unwound_head else ()
     behind = {operation.item: operation for operation in operations}
@@ -49,7 +49,7 @@ def source(code: Code, symbol: str, dialect: Dialect, flavour: Flavour = "elf") 
         if item.mask is not None:
             mask = f"%{item.mask}" if dialect.results_last else f"{item.mask}"
             operands[0] += f"{{{mask}}}" + ("{z}" if item.zeroing else "")
-        if dialect.results_last != (item.mnemonic in dialect.turned):  # what is turned twice stays
+        if dialect.results_last != (item.mnemonic in dialect.turned):  # two reversals cancel each other
             operands.reverse()
         line = f"{dialect.mnemonic(item)} {', '.join(operands)}".rstrip()
         if dialect.lengthens(item):

@@ -1,11 +1,11 @@
-"""Static libraries in the ar format, with the symbol tables of GNU ar and, for COFF, of Microsoft's lib."""
+"""Writer of static libraries in the ar format, with the symbol tables of GNU ar and, for COFF, of Microsoft's lib."""
 
 import struct
 from collections.abc import Mapping, Sequence
 
 
 def archive(members: Mapping[str, bytes], symbols: Mapping[str, Sequence[str]], microsoft: bool = False) -> bytes:
-    """Return a library of these object files. `symbols` lists the global symbols of each.
+    """Return the bytes of a library of object files. Both mappings have file names as keys; `symbols` are global ones.
 
     With `microsoft` a second, sorted symbol table follows, as Microsoft's linker expects. Times, owners and modes are
     fixed.
@@ -45,5 +45,5 @@ def _member(name: bytes, content: bytes) -> bytes:
 
 
 def _padded(size: int) -> int:
-    """Return the size of a member with its header and padding."""
+    """Return the size of a member of `size` bytes with its header and padding."""
     return 60 + size + size % 2

@@ -1,4 +1,4 @@
-"""COFF objects (Microsoft PE and COFF specification): .obj files of Windows."""
+"""Writer of COFF objects (Microsoft PE and COFF specification): .obj files of Windows."""
 
 import struct
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ _MACHINE = 0x8664
 
 
 def coff(file: ObjectFile) -> bytes:
-    """Return the content of the file. Its timestamp is 0, so equal code makes equal files."""
+    """Return the bytes of the COFF file. Its timestamp is 0, so equal code makes equal files."""
     strings = symbols = b""
     numbers: dict[Role, int] = {}
     for at, section in enumerate(file.sections):

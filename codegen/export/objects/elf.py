@@ -1,4 +1,4 @@
-"""ELF relocatable objects (System V ABI, AMD64 supplement): .o files of Linux and the BSDs."""
+"""Writer of ELF relocatable objects (System V ABI, AMD64 supplement): .o files of Linux and the BSDs."""
 
 import struct
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ _SECTIONS: Mapping[Role, tuple[str, int]] = {
     "data": (".rodata", _ALLOC),
     "remark": (".comment", 0),
 }
-"""Name and flags by role."""
+"""The name and flags of a section, by its role."""
 _PC32 = 2
 _GLOBAL_FUNCTION, _LOCAL_SECTION = 0x12, 0x03
 _SYMBOL, _RELOCATION, _HEADER = 24, 24, 64
@@ -35,7 +35,7 @@ class _SectionHeader:
 
 
 def elf(file: ObjectFile) -> bytes:
-    """Return the content of the file. Sections for Win64 unwinding are left out, since no ELF system uses them."""
+    """Return the bytes of the ELF file. Sections for Win64 unwinding are left out, since no ELF system uses them."""
     sections = [section for section in file.sections if section.role in _SECTIONS]
     numbers = {section.role: at for at, section in enumerate(sections, 1)}
     with_relocations = [section for section in sections if section.relocations]
@@ -63,7 +63,7 @@ def elf(file: ObjectFile) -> bytes:
 
 
 def _relocations(section: Section, symbols: Mapping[Role, int]) -> bytes:
-    """Return relocations against the symbol of the target section, which has the section's number."""
+    """Return the section's relocations. `symbols` gives the number of the symbol of each section, by role."""
     return b"".join(
         struct.pack("<QQq", relocation.offset, symbols[relocation.target] << 32 | _PC32, relocation.addend)
         for relocation in section.relocations
@@ -77,7 +77,7 @@ def _property_note() -> bytes:
 
 
 def _laid_out(headers: list[_SectionHeader]) -> bytes:
-    """Return the ELF header, the content of all sections, and the section header table."""
+    """Return the file: the ELF header, the content of all sections, and the section header table."""
     names = [*(header.name.encode() + b"\0" for header in headers), b".shstrtab\0"]
     places = accumulate(map(len, names), initial=0)
     headers = [*headers, _SectionHeader(".shstrtab", _STRTAB, content=b"".join(names))]

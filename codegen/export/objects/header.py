@@ -1,4 +1,4 @@
-"""The C header of a library's functions: C11 and C++17 for gcc, clang and, for Win64 code, MSVC."""
+"""Writer of the C header of exported machine code: C11 and C++17 for gcc, clang and, for Win64 code, MSVC."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ _CALLS = {
     "sysv": ("sysv_abi", "#if defined(_WIN32) /* for gcc and clang; MSVC cannot call System V functions */"),
     "win64": ("ms_abi", "#if !defined(_WIN32)"),
 }
-"""The attribute of each convention's functions, and the systems that need it."""
+"""By convention: the attribute of its functions, and the preprocessor test for the systems that need it."""
 
 
 def header(order: Order) -> str:
@@ -38,7 +38,7 @@ def header(order: Order) -> str:
 
 
 def guard(order: Order, file: str) -> str:
-    """Return the include guard of a file: the prefix and the file's name."""
+    """Return the include guard of a header, in upper case: the prefix, unless `file` begins with it, `file`, and _H."""
     whole = file if f"{file}_".startswith(f"{order.prefix}_") else f"{order.prefix}_{file}"
     return f"{whole.upper()}_H"
 
@@ -49,7 +49,7 @@ def _about(kernel: Kernel, order: Order) -> tuple[str, ...]:
 
 
 def _call(kernel: Kernel, convention: str) -> str:
-    """Return the macro of a calling convention."""
+    """Return the name of the macro for functions of a calling convention."""
     return f"{kernel.prefix}_{convention}".upper()
 
 

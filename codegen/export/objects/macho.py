@@ -1,4 +1,4 @@
-"""Mach-O relocatable objects (Apple's <mach-o/loader.h>, <mach-o/reloc.h>): .o files of macOS.
+"""Writer of Mach-O relocatable objects (Apple's <mach-o/loader.h>, <mach-o/reloc.h>): .o files of macOS.
 
 The file does not set MH_SUBSECTIONS_VIA_SYMBOLS, so linkers keep the code and the data whole. Symbols get a leading
 underscore, as in C on macOS.
@@ -16,7 +16,7 @@ _NAMES: Mapping[Role, tuple[bytes, bytes, int]] = {
     "data": (b"__const", b"__TEXT", 0),
     "remark": (b"__comment", b"__DWARF", 0x0200_0000),  # for debuggers; linkers drop it
 }
-"""Section, segment, and flags by role."""
+"""The names of section and segment, and the flags, by role."""
 _UNSIGNED, _SIGNED, _SUBTRACTOR = 0, 1, 5
 _MACOS_11 = 11 << 16
 _LOCAL, _EXTERNAL = 0x0E, 0x0F  # defined in a section; the second also visible outside
@@ -24,7 +24,7 @@ _HEADER, _SECTION, _SYMBOL = 32, 80, 16
 
 
 def macho(file: ObjectFile) -> bytes:
-    """Return the content of the file. Sections for Win64 unwinding are left out, since macOS does not use them."""
+    """Return the bytes of the Mach-O file. Sections for Win64 unwinding are left out, since macOS does not use them."""
     sections = [section for section in file.sections if section.role in _NAMES]
     addresses, end = _addresses(sections)
     # Local symbols come first: the data symbol. The function's symbol is last.
@@ -59,7 +59,7 @@ def macho(file: ObjectFile) -> bytes:
 
 
 def _addresses(sections: list[Section]) -> tuple[dict[Role, int], int]:
-    """Return the address of each section, and the end of the last one."""
+    """Return the address of each section by role, and the end of the last one, in bytes from the first one's start."""
     addresses: dict[Role, int] = {}
     end = 0
     for section in sections:
@@ -77,7 +77,7 @@ def _section(section: Section, address: int, start: int, relocations_at: int, re
 
 
 def _content(section: Section) -> bytes:
-    """Return the section's content with addends: from the end of the field in code, from the table's start in data."""
+    """Return the content with addends: from the end of the field in code, from the section's start in data."""
     if section.role == "text":
         return section.with_addends(lambda relocation: relocation.addend + 4)
     return section.with_addends(lambda relocation: relocation.addend - relocation.offset)
@@ -90,7 +90,7 @@ def _relocations(section: Section, symbols: Mapping[Role, int]) -> bytes:
 
 
 def _pair(section: Section, relocation: Relocation, symbols: Mapping[Role, int]) -> list[bytes]:
-    """Return the relocation entries: one for a distance from code to data, two for an entry of a jump table."""
+    """Return the entries of a relocation: one for a distance from code to data, two for an entry of a jump table."""
     if section.role == "text":
         return [_entry(relocation.offset, symbols[relocation.target], True, _SIGNED)]
     return [

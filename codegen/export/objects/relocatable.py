@@ -1,9 +1,7 @@
 """A kernel as a relocatable object file in no particular format: sections, symbols, relocations.
 
-No maintained library on PyPI writes such files. LIEF modifies existing files and does not create new ones. makeelf is
-unmaintained since 2019 and only knows ELF. llvmlite can write all three formats, but has 57 MB and adds an assembler
-between setwise's bytes and the file. So elf, coff, macho and archive write the few structures that one function and its
-constants need.
+No small maintained library on PyPI writes such files: LIEF only modifies them, and llvmlite puts an assembler between
+setwise's bytes and the file. So elf, coff, macho and archive write the few structures that a function needs.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -22,9 +20,9 @@ Role = Literal["text", "data", "unwind", "frames", "remark"]
 
 @dataclass(frozen=True, slots=True)
 class Relocation:
-    """A 4-byte field for an address in another section.
+    """A 4-byte field, at byte `offset` of its section, for an address in the section `target`.
 
-    The value is the address of the target section plus `addend`. A `relative` field holds that value minus its own
+    The value is the address of that section plus `addend`. A `relative` field holds that value minus its own
     address, another one that value relative to the start of the image.
     """
 
@@ -47,7 +45,7 @@ class Section:
     relocations: tuple[Relocation, ...] = ()
 
     def with_addends(self, addend: Callable[[Relocation], int]) -> bytes:
-        """Return the content with an addend in each field, for formats that store addends there."""
+        """Return the content with `addend(relocation)` in each relocated field, for formats that keep addends there."""
         block = bytearray(self.content)
         for relocation in self.relocations:
             block[relocation.offset : relocation.offset + 4] = addend(relocation).to_bytes(4, "little", signed=True)
@@ -63,11 +61,11 @@ class ObjectFile:
     endbr64: bool = False
     """Whether every target of an indirect jump or call begins with endbr64."""
     decorated: str = ""
-    """A second name of a function that takes vectors, as Windows compilers decorate it."""
+    """A second name of a Win64 function that takes vectors, as Windows compilers decorate it; empty for others."""
 
 
 def object_file(kernel: Kernel, remark: str = "") -> ObjectFile:
-    """Return the kernel's object file, for Win64 with its unwind information."""
+    """Return the kernel's object file, for Win64 with its unwind information. `remark` is text for human readers."""
     code, assembled = kernel.code, assemble(kernel.code)
 
     def relocations(fixups: Iterable[Fixup], target: Role, places: Mapping[str, int]) -> tuple[Relocation, ...]:
@@ -88,7 +86,7 @@ def object_file(kernel: Kernel, remark: str = "") -> ObjectFile:
 
 
 def _decorated(kernel: Kernel) -> str:
-    """Return the __vectorcall name of a kernel with vectors: the name and the bytes of the parameters."""
+    """Return the __vectorcall name, with the parameters' size in bytes, of a Win64 kernel with vectors, else ''."""
     lanes = boards_a_call(kernel)
     if kernel.convention.name != "win64" or lanes not in VECTORS:
         return ""

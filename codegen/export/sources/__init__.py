@@ -1,1 +1,1 @@
-"""Kernels as source code for inlining: C and C++, Rust, Zig, and JavaScript."""
+"""Writers of kernels as source code for inlining: C and C++, Rust, Zig, and JavaScript."""

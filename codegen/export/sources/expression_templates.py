@@ -1,20 +1,20 @@
-"""The text of each operation in C, Rust and Zig."""
+"""Templates for the text of each operation in C, Rust and Zig."""
 
 from collections.abc import Mapping
 
 
 def _same(text: str, **others: str) -> dict[str, str]:
-    """Return the C text for all languages except those given separately."""
+    """Return templates by language: `text` for C, Rust and Zig, replaced and supplemented by `others`."""
     return {"C": text, "Rust": text, "Zig": text, **others}
 
 
 def _by_register(sign: str) -> dict[str, str]:
-    """Return a shift by a count that is known at run time, modulo 64."""
+    """Return the templates of a shift, << or >>, by a count that is known at run time, modulo 64."""
     return _same(f"{{a}} {sign} ({{b}} & 63)", Zig=f"@as(u64, {{a}}) {sign} @as(u6, @truncate({{b}}))")
 
 
 def _of_bmi2(name: str) -> dict[str, str]:
-    """Return a call of an intrinsic; in Zig, which has none, inline assembly."""
+    """Return the templates of a BMI2 instruction: an intrinsic; in Zig, which has none, inline assembly."""
     operands = '[result] "=r" (-> u64), : [bits] "r" ({a}), [mask] "r" ({b})'
     return {
         "C": f"_{name}_u64({{a}}, {{b}})",
@@ -24,7 +24,7 @@ def _of_bmi2(name: str) -> dict[str, str]:
 
 
 _BYTES_OF = "@as(@Vector({{bytes}}, u8), @bitCast({{{}}}))".format
-# The wrapped bits of a loose shift are not demanded, and a rotate is one non-destructive instruction.
+# For shl-or-rotl the wrapped bits are not demanded, and a rotate is one non-destructive instruction.
 _ROTATED = _same("{a} << {n} | {a} >> {m}", Rust="u64::rotate_left({a}, {n})", Zig="({a} << {n}) | ({a} >> {m})")
 _BACK = _same("{a} >> {n} | {a} << {m}", Rust="u64::rotate_right({a}, {n})", Zig="({a} << {m}) | ({a} >> {n})")
 # Each C compiler has its own byte swap, but most recognize this expression.
@@ -98,8 +98,8 @@ EXPRESSIONS: Mapping[str, Mapping[str, str]] = {
 }
 """The expression of each operation by language, as a template.
 
-{a} and {b} are the arguments, {n} the count, {m} is 64 - n. `call` is an intrinsic of C and Rust: its name without
-_mm_, _mm256_ or _mm512_ ({s} is si128 and so on), then a word per operand. The words are a, b and c for arguments; a64
-for an argument in a general register as a signed number; zero for a zero vector; n for the count, truth table or lane
-selection; a literal number. call4 is the intrinsic for 4 lanes, call_each the one for per-lane counts.
+{a} and {b} are the arguments, {n} the count, {m} is 64 - n, {bytes} the size of the result. `call` is an intrinsic of C
+and Rust: its name without _mm_, _mm256_ or _mm512_ ({s} is si128 and so on), then a word per operand. The words are a,
+b and c for arguments; a64 for an argument in a general register as a signed number; zero for a zero vector; n for the
+count, truth table or lane selection; a literal number. call4 is for 4 lanes, call_each for per-lane counts.
 """

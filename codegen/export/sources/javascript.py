@@ -1,4 +1,4 @@
-"""JavaScript source: a module of functions on BigInts, for web pages with boards. Scalar kernels only."""
+"""Writer of a JavaScript module of functions on BigInts, for web pages with boards. Only kernels for plain x86-64."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -27,7 +27,7 @@ class JavaScript(Language):
     RESULTS, ARRAY = ("const results = new BigUint64Array({});", "return results;"), "BigUint64Array"
 
     def general(self, value: Value, operands: Sequence[str]) -> str:
-        """Return the C expression with BigInt literals, truncated if it may exceed 64 bits."""
+        """Return the C expression with BigInt literals, truncated if it may exceed 64 bits, or raise Inexpressible."""
         text = EXPRESSIONS.get(value.op, {}).get("C", "_")
         if "_" in text:
             raise Inexpressible(f"JavaScript has no expression for '{value.op}'")
@@ -38,12 +38,12 @@ class JavaScript(Language):
         return text if value.op in ("and", "or", "xor", "shr") else f"BigInt.asUintN(64, {text})"
 
     def table(self, name: str, numbers: Sequence[int], size: int) -> Iterator[str]:
-        """Yield a table; 64-bit entries are BigInt literals, since plain numbers cannot hold them."""
+        """Yield the lines of a table. All entries are BigInt literals, since plain numbers cannot hold 64 bits."""
         for line in super().table(name, numbers, size):
             yield re.sub(r"(0x\w+),", r"\1n,", line)
 
     def switch(self, index: str, bodies: Sequence[Sequence[str]], *, falls: bool) -> Iterator[str]:
-        """Yield a switch over bodies, whose cases are BigInts."""
+        """Yield a switch on a BigInt, whose default is the last body; with `falls` a body continues into the next."""
         yield f"switch ({index}) {{"
         for number, lines in enumerate(bodies):
             last = number == len(bodies) - 1

@@ -1,7 +1,7 @@
 """Translation of a kernel's selected operations to statements, shared by all languages.
 
-A language formats operations, declarations and branches; this module determines their order. Every value becomes a
-constant, and every value that a region carries becomes a variable. Registers are the compiler's choice.
+A language formats operations, declarations and branches; this module determines their order. Every computed value
+becomes a constant, and every value that a region carries becomes a variable. Registers are the compiler's choice.
 """
 
 import re
@@ -30,13 +30,13 @@ class SourceForm:
 
     graph: Graph
     tables: Mapping[str, tuple[tuple[int, ...], int]]
-    """The numbers of each table and their size in bytes."""
+    """The numbers of each table and the size of one in bytes, by the table's name."""
 
 
 def source_of(kernel: Kernel) -> SourceForm:
     """Return the kernel's selected graph with plain constants, and with tables and switches by index.
 
-    A `table` operation reads entry args[0] of the table named in attr, with entries of the size in attr.
+    A `table` operation has the attr (name of a table, bytes of an entry), and reads the entry with index args[0].
     """
     tables = {
         datum.label: (tuple(n for n in datum.values if isinstance(n, int)), datum.size)
@@ -56,14 +56,14 @@ def source_of(kernel: Kernel) -> SourceForm:
     def region_rule(region: Region) -> Region:
         if region.index is None or not region.addressed:
             return region
-        # The index is the jump table's address plus the entry at the original index.
+        # The region's index is the jump table's address plus the entry at the original index.
         return replace(region, index=region.index.args[1].args[1])
 
     return SourceForm(rewrite(kernel.selected, rule, region_rule), tables)
 
 
 def body(kernel: Kernel, language: Language) -> list[str]:
-    """Return the statements of a function. Parameters have their names in the contract.
+    """Return the statements of a kernel's function, or raise Refused. Parameters have their names in the contract.
 
     Statements are in the order of the fewest copies for setwise's code, which also saves copies in most compilers.
     """
@@ -91,7 +91,7 @@ def body(kernel: Kernel, language: Language) -> list[str]:
 
 
 def last_readers(block: Block) -> dict[Value, Value]:
-    """Return the last reader of each value that only straight-line code reads."""
+    """Return the last operation that reads each value, except for initial and next values of a region."""
     last: dict[Value, Value] = {}
     regions: set[Value] = set()
 
@@ -110,7 +110,7 @@ def last_readers(block: Block) -> dict[Value, Value]:
 
 
 def results_in_order(kernel: Kernel) -> Iterator[tuple[str, str]]:
-    """Yield a comment entry with the order of several results."""
+    """Yield the title and text of a comment on the order of the results, if there are several."""
     results = kernel.routine.contract.results
     if len(results) > 1:
         yield "results", f"{', '.join(results)}, in this order"
@@ -118,7 +118,7 @@ def results_in_order(kernel: Kernel) -> Iterator[tuple[str, str]]:
 
 @dataclass
 class _Walk:
-    """A traversal of the blocks in order, with the names of all values so far."""
+    """A traversal of the blocks in order, with the names of all values so far and counters for further names."""
 
     language: Language
     source: SourceForm
@@ -131,7 +131,7 @@ class _Walk:
     def head(self, block: Sequence[str]) -> Iterator[str]:
         """Yield declarations of tables and of vector constants.
 
-        A vector constant is omitted if no line uses it, since shift counts may be part of operations.
+        A vector constant is omitted if no line of `block` uses it, since shift counts may be immediates.
         """
         used = {word for line in block for word in re.findall(r"\bc\d+\b", line)}
         for name, (numbers, size) in self.source.tables.items():
@@ -140,7 +140,7 @@ class _Walk:
             yield self.language.declaration(name, len(lanes), self.language.vector(lanes))
 
     def text(self, value: Value) -> str:
-        """Return a value as an operand."""
+        """Return the text of a value as an operand."""
         if value.op in _INLINE:
             return self.language.operation(value, [self.text(arg) for arg in value.args])
         if value.constant is None:
@@ -168,7 +168,7 @@ class _Walk:
         yield self.language.declaration(self.names[value], value.lanes, text)
 
     def overwriting(self, value: Value) -> Value:
-        """Return three-input logic with an overwritable first argument: one that is not read afterwards."""
+        """Return a ternary operation with an argument first that is not read later, if one is; others unchanged."""
         if value.op != "ternary":
             return value
         return next((v for v in reordered(value) if self.last.get(v.args[0]) is value), value)
@@ -194,7 +194,7 @@ class _Walk:
             self.names[result] = variables[int(result.attr)]
 
     def round(self, region: Region, number: int, block: Block, variables: Sequence[str]) -> list[str]:
-        """Return the lines of a body, followed by parallel assignments of the next values to the carried variables."""
+        """Return the lines of body `number`, copies of old values needed later, and assignments of next values."""
         phis, nexts = region.phis[number], region.bodies[number]
         self.names.update(zip(phis, variables, strict=True))
         lines = self.block(block)

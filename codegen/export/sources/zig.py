@@ -1,4 +1,4 @@
-"""A Zig file: every kernel as a function, and a function per routine that chooses the best for the target CPU.
+"""Writer of a Zig file: a function per kernel, and one per routine that calls the best kernel for the target CPU.
 
 Zig's compiler lowers plain integers and @Vector to instructions of its choice.
 """
@@ -33,7 +33,7 @@ _LANES: Mapping[str, Callable[[Value], Sequence[int]]] = {
     "permute": lambda value: [int(value.attr) >> 2 * lane & 3 for lane in range(4)],
     "blend": lambda value: [lane if int(value.attr) >> 2 * lane & 1 else -1 - lane for lane in range(value.lanes)],
 }
-"""The argument lanes of each lane operation. Lanes of the second argument are numbered -1, -2 and so on."""
+"""The argument lane for each lane of the result, by operation. Lanes of the second argument are -1, -2 and so on."""
 
 _BYTES: Mapping[str, int] = {"interleave": 0, "interleave-high": 8}
 """The first byte of each 16-byte group that an interleaving takes from its two arguments."""
@@ -125,7 +125,7 @@ def _ternary(value: Value, operands: Sequence[str]) -> str:
 
 
 _INPUTS = {0xF0: "a", 0xCC: "b", 0xAA: "c"}
-"""The truth tables of the three inputs: bit 4a + 2b + c."""
+"""The three inputs by their truth tables, whose bit 4a + 2b + c is the value for a, b and c."""
 
 
 def three_input_logic(truth: int) -> str:
@@ -168,7 +168,7 @@ def _result(kernel: Kernel) -> str:
 
 
 def module(order: Order) -> str:
-    """Return the text of the file."""
+    """Return the text of the file. Raise ValueError for run-time dispatch, or a parameter with a function's name."""
     if order.dispatch:
         raise ValueError("--dispatch is for C and Rust only: Zig compiles every function for one CPU (-mcpu)")
     offered = choices(order)

@@ -1,7 +1,5 @@
 """What the atlas says of a routine is what count, cost and prove say, each instruction beside its line."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Compilers' functions judged as kernels are: proved, or else run."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from setwise.analysis.bench.compilers import Compiled
@@ -14,14 +12,14 @@ from setwise.codegen.run.call import runner
 from setwise.codegen.run.executable import NotRunnable
 
 
-def judge(compiled: Compiled, kernel: Kernel, prover: Prover, time_limit: float = 60.0) -> Outcome:
-    """Prove a function against the contract of the kernel that it stands beside, or else run it."""
+def judge(compiled: Compiled, kernel: Kernel, prover: Prover, time_limit: float = 60.0) -> Outcome | None:
+    """Prove a function against the contract of the kernel beside it: None if it is proved, else what a run gives."""
     binary = compiled.binary
     if binary is None:
         return Outcome("not run", reason=compiled.reason)
     proof = prover.prove(binary, task_of(kernel), time_limit)
     if proof.status == "proved":
-        return Outcome("proved")
+        return None
     if proof.status == "refuted":
         return Outcome("failed", reason=proof.counterexample.complaint if proof.counterexample else proof.reason)
     try:

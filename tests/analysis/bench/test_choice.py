@@ -1,7 +1,5 @@
 """The choice among variants: rows of the table first, then the least bounds."""
 
-from __future__ import annotations
-
 import pytest
 
 from setwise.analysis.bench import choice

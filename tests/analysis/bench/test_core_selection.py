@@ -1,7 +1,5 @@
 """The quietest processor, on rows made up: which is chosen, what a quiet row takes, when what was kept is forgotten."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Sequence
 from math import inf

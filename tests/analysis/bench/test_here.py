@@ -1,7 +1,5 @@
 """Which table is this processor's: by the numbers that it has in the vendors' lists."""
 
-from __future__ import annotations
-
 import pytest
 
 from setwise.analysis.bench import here

@@ -1,8 +1,7 @@
 """What is timed and how: arguments within the contract, and ways to call that fit."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 
 import pytest
@@ -11,13 +10,12 @@ from setwise.analysis.bench.subjects import Subject, arguments_for, subject
 from setwise.analysis.code.decode import Binary
 from setwise.codegen.catalogue import catalogue, find
 from setwise.codegen.ir.control import table
-from setwise.codegen.ir.layout import Layout
 from setwise.codegen.ir.routine import Contract, Parameter, Routine
-from setwise.codegen.ir.values import Value
 from setwise.codegen.lower import lower
 from setwise.codegen.machine.convention import SYSV
 from setwise.codegen.run.harness import signature
 from setwise.codegen.run.timer import CALLS, Mode
+from tests.codegen.programs import routine as described
 
 
 @cache
@@ -101,11 +99,7 @@ def test_ways_to_call(name: str, isa: str, modes: tuple[Mode, ...], chained: tup
 
 def test_results_are_not_chained_into_a_number_that_has_a_bound() -> None:
     """Such a number may be a table's index: the result of the call before would be read outside all memory."""
-
-    def describe(_: Layout, number: Value) -> tuple[Value, ...]:
-        return (table([1 << 60, 1 << 61, 1 << 62], number),)
-
-    contract = Contract((Parameter("number", "word", 3),), "", "")
-    chained = subject(lower(Routine("entry", "", "", contract, (describe,), "", "", ("x86-64",))))
+    entry = described(lambda number: (table([1 << 60, 1 << 61, 1 << 62], number),), 1)
+    chained = subject(lower(replace(entry, contract=Contract((Parameter("number", "word", 3),), "", ""))))
     assert chained.chainable == (0,)
     assert chained.varies

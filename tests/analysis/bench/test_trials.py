@@ -1,7 +1,5 @@
 """From stamps to cycles, on records made up: which trials are kept, what comes of them, and when nothing does."""
 
-from __future__ import annotations
-
 from statistics import median
 
 import pytest

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from setwise.analysis.code.compare import disassembly, side_by_side
 from setwise.analysis.code.decode import Binary, decode
 from tests.analysis.listings import assemble

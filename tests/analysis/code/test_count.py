@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from setwise.analysis.code.count import UnclassifiedError, classify, count, tally

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from setwise.analysis.code.decode import Binary, Decoded, DecodeError, Imm, Mem, Reg, decode, features

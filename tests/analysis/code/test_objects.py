@@ -1,7 +1,5 @@
 """Functions out of ELF files: what stands alone runs as in the file, what does not is refused in one line."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 
@@ -9,6 +7,7 @@ import pytest
 
 from setwise.analysis.code.objects import ObjectError, functions, load
 from setwise.analysis.run.interpreter import Interpreter
+from tests.analysis.listings import assembled, compiled
 from tests.conftest import require_tool
 
 C = """
@@ -35,14 +34,6 @@ U64 writes(U64 a) { return variable += a; }
 """
 
 
-def compiled(folder: Path, *flags: str, compiler: str = "gcc", suffix: str = "o") -> Path:
-    source, made = folder / "some.c", folder / f"some.{suffix}"
-    source.write_text(C)
-    options = ("-O2", "-fcf-protection=none", *(("-c",) if suffix == "o" else ()), *flags)
-    subprocess.run([require_tool(compiler), *options, str(source), "-o", str(made)], check=True)
-    return made
-
-
 def result(path: Path, symbol: str, *words: int) -> int:
     return Interpreter(load(path, symbol), dict(zip(("rdi", "rsi"), words, strict=False))).run().registers["rax"]
 
@@ -58,7 +49,7 @@ OBJECTS = [
 
 @pytest.mark.parametrize(("compiler", "flags"), OBJECTS)
 def test_objects(tmp_path: Path, compiler: str, flags: tuple[str, ...]) -> None:
-    path = compiled(tmp_path, *flags, compiler=compiler)
+    path = compiled(tmp_path, C, *flags, compiler=compiler)
     assert {"plain", "reads", "switches", "calls"} <= set(functions(path))
     assert result(path, "plain", 5) == 16
     assert [result(path, "reads", 0x1FF, b) for b in range(8)] == [0xFE ^ n for n in range(11, 19)]
@@ -94,7 +85,7 @@ def test_assembly_without_sizes(tmp_path: Path) -> None:
     ],
 )
 def test_what_does_not_stand_alone(tmp_path: Path, symbol: str, message: str) -> None:
-    path = compiled(tmp_path)
+    path = compiled(tmp_path, C)
     with pytest.raises(ObjectError) as caught:
         load(path, symbol)
     assert str(caught.value).startswith(f"{path}: {message}")
@@ -102,7 +93,7 @@ def test_what_does_not_stand_alone(tmp_path: Path, symbol: str, message: str) ->
 
 
 def test_addresses_are_refused(tmp_path: Path) -> None:
-    path = compiled(tmp_path, "-fno-pie", "-mcmodel=medium")
+    path = compiled(tmp_path, C, "-fno-pie", "-mcmodel=medium")
     assert result(path, "plain", 5) == 16
     with pytest.raises(ObjectError, match=r"compile it with -fPIC|self-contained"):
         load(path, "switches")
@@ -114,21 +105,19 @@ def test_what_is_no_such_file(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("not an object")
     with pytest.raises(ObjectError, match="text: not an ELF file: give an object"):
         load(tmp_path / "text", "f")
-    other = bytearray(compiled(tmp_path).read_bytes())
+    other = bytearray(compiled(tmp_path, C).read_bytes())
     other[18:20] = (183).to_bytes(2, "little")
     (tmp_path / "arm.o").write_bytes(other)
     with pytest.raises(ObjectError, match="made for AArch64, not for x86-64"):
         load(tmp_path / "arm.o", "f")
-    (tmp_path / "cut.o").write_bytes(compiled(tmp_path).read_bytes()[:70])
+    (tmp_path / "cut.o").write_bytes(compiled(tmp_path, C).read_bytes()[:70])
     with pytest.raises(ObjectError, match=r"cut\.o: "):
         load(tmp_path / "cut.o", "plain")
 
 
 def built(folder: Path, text: str, *link: str) -> Path:
     """What GNU as makes of assembly, linked where that is asked for."""
-    source, made = folder / "some.s", folder / "some.o"
-    source.write_text(".intel_syntax noprefix\n" + text)
-    subprocess.run([require_tool("as"), "--64", str(source), "-o", str(made)], check=True)
+    made = assembled(folder, ".intel_syntax noprefix\n" + text)
     if not link:
         return made
     subprocess.run([require_tool("ld"), *link, str(made), "-o", str(folder / "some.elf")], check=True)

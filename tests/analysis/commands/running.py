@@ -1,7 +1,5 @@
 """The command as tests run it: what it prints, what it complains of."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess
@@ -14,14 +12,26 @@ import pytest
 
 from setwise.analysis.commands.main import main
 from setwise.codegen import board
-from setwise.codegen.run.executable import runnable
 
-runs = pytest.mark.skipif(not runnable(), reason="x86-64 code does not run here")
 ROOT = Path(__file__).parents[3]
 SOUTH, UNION = "kogge-stone.attacks.sout", "sliders.union"
 DUMB7, KOGGE_STONE = "dumb7.attacks.sout", "kogge-stone.attacks.sout"
 
 Capture = pytest.CaptureFixture[str]
+
+TWICE = """
+import setwise
+from setwise import Board
+
+@setwise.routine
+def twice(x: Board) -> Board:
+    "Twice the number."
+    return x << 1
+
+@twice.specification
+def _(x):
+    return x << 1
+"""
 
 
 def printed(capsys: Capture, *arguments: str, status: int = 0) -> str:
@@ -78,7 +88,7 @@ def export(directory: Path, *arguments: str) -> dict[str, Any]:
 
 
 def findings(capsys: Capture, directory: Path, status: int = 1) -> list[tuple[str, str]]:
-    """What failed, of what."""
+    """Return the subject and the name of each check of `setwise verify` that failed."""
     capsys.readouterr()
     assert main(["verify", str(directory), "--json"]) == status
     return [(one["subject"], one["what"]) for one in json.loads(capsys.readouterr().out) if one["status"] == "failed"]

@@ -22,14 +22,12 @@ from setwise.analysis.commands import main
 from setwise.codegen.catalogue import find
 from setwise.codegen.lower import lower
 from setwise.codegen.run.call import missing
-from setwise.codegen.run.executable import runnable
 from setwise.codegen.run.stopwatch import ArgumentSets, Record
 from setwise.codegen.run.timer import CHAIN_ADDS, WIDE_ROWS, Mode, Timer
+from tests.analysis.commands.running import Capture
+from tests.conftest import runs
 
-runs = pytest.mark.skipif(not runnable(), reason="x86-64 code does not run here")
 SOUTH = "kogge-stone.attacks.sout"
-
-Capture = pytest.CaptureFixture[str]
 
 
 def job(name: str = SOUTH, mode: Mode = "independent") -> BenchJob:

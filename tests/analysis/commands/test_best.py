@@ -1,13 +1,10 @@
 """`setwise best`: the kernels that it names, and that every variant that it might name is right."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
 
 from setwise.analysis.code.binary import binary_of
-from setwise.analysis.commands.main import main
 from setwise.analysis.proof.prover import Prover
 from setwise.analysis.run.check import check
 from setwise.analysis.run.inputs import make_cases
@@ -16,6 +13,7 @@ from setwise.codegen.catalogue import find
 from setwise.codegen.run.call import runner
 from setwise.codegen.run.executable import NotRunnable
 from setwise.codegen.variants import enumerate_variants
+from tests.analysis.commands.running import printed
 
 OF_EACH_FAMILY = [
     ("sliders.union", "avx2"),
@@ -35,13 +33,11 @@ OF_EACH_FAMILY = [
 
 def test_it_names_the_kernel_for_an_objective(capsys: pytest.CaptureFixture[str]) -> None:
     asked = ("best", "leapers.knights", "--cpu", "ice-lake", "--for", "latency", "--isa", "avx2")
-    assert main([*asked, "--json"]) == 0
-    (row,) = json.loads(capsys.readouterr().out)
+    (row,) = json.loads(printed(capsys, *asked, "--json"))
     assert (row["for"], row["isa"], row["cpu"]) == ("latency", "avx2", "ice-lake")
     assert row["latency"] >= row["bound"] > 1
     capsys.readouterr()
-    assert main(["best", "leapers.knights", "--cpu", "ice-lake"]) == 0
-    out = capsys.readouterr().out
+    out = printed(capsys, "best", "leapers.knights", "--cpu", "ice-lake")
     assert "For Ice Lake." in out
     assert [line.split()[1] for line in out.splitlines()[2:5]] == ["size", "latency", "throughput"]
 

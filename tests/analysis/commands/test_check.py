@@ -1,7 +1,5 @@
 """`setwise check`: its table, what was not run, other processors, and boards of what failed."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys
@@ -13,8 +11,8 @@ from setwise.codegen.catalogue import find
 from setwise.codegen.run import cpu
 from setwise.codegen.run.call import missing
 from setwise.codegen.targets import TARGETS
-from tests.analysis.commands.running import DUMB7, Capture, complaint, numbers, printed, runs, setwise
-from tests.conftest import require_tool
+from tests.analysis.commands.running import DUMB7, Capture, complaint, numbers, printed, setwise
+from tests.conftest import require_tool, runs
 
 
 def test_check_without_numpy(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,38 +1,31 @@
 """`setwise cost`: its table, the marked listing, other people's objects, errors of one line, the second opinion."""
 
-from __future__ import annotations
-
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from setwise.analysis.commands.main import main
-from tests.conftest import require_tool
+from tests.analysis.commands.running import printed
+from tests.analysis.listings import compiled
 
 
 def test_the_listing_marks_the_critical_path(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["cost", "dumb7.attacks.sout", "--abi", "wiki", "--cpu", "zen4"]) == 0
-    printed = capsys.readouterr().out
-    assert "Lower bounds in core cycles" in printed
-    lines = [line.split() for line in printed.splitlines() if "rdx,8" in line]
+    out = printed(capsys, "cost", "dumb7.attacks.sout", "--abi", "wiki", "--cpu", "zen4")
+    assert "Lower bounds in core cycles" in out
+    lines = [line.split() for line in out.splitlines() if "rdx,8" in line]
     assert [line[0] for line in lines] == ["1*", "3*", "5*", "7*", "9*", "11*"]
 
 
 def test_a_loop_is_costed_by_the_round(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["cost", "sliders.union.batch", "--isa", "avx2", "--cpu", "zen4", "--json"]) == 0
-    (row,) = json.loads(capsys.readouterr().out)
+    (row,) = json.loads(printed(capsys, "cost", "sliders.union.batch", "--isa", "avx2", "--cpu", "zen4", "--json"))
     assert row["part"] == "round"
     assert row["bound"] > 10
 
 
 def test_code_that_branches_is_costed_by_its_longest_path_or_by_a_call(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["cost", "exploding.bishop", "--cpu", "zen4", "--executed", "e4", "0", "--json"]) == 0
-    (row,) = json.loads(capsys.readouterr().out)
+    (row,) = json.loads(printed(capsys, "cost", "exploding.bishop", "--cpu", "zen4", "--executed", "e4", "0", "--json"))
     assert row["part"] == "executed"
-    assert main(["cost", "exploding.bishop", "--cpu", "zen4"]) == 0
-    said = capsys.readouterr().out
+    said = printed(capsys, "cost", "exploding.bishop", "--cpu", "zen4")
     assert "its longest path of " in said
     assert "which arguments need not take" in said
     longest = next(line for line in said.splitlines() if line.startswith("zen4")).split()
@@ -40,8 +33,5 @@ def test_code_that_branches_is_costed_by_its_longest_path_or_by_a_call(capsys: p
 
 
 def test_a_function_of_an_object(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    source, made = tmp_path / "one.c", tmp_path / "one.o"
-    source.write_text("unsigned long f(unsigned long a, unsigned long b) { return (a >> 8 & b) * 3; }")
-    subprocess.run([require_tool("gcc"), "-O2", "-fcf-protection=none", "-c", source, "-o", made], check=True)
-    assert main(["cost", "--object", str(made), "--symbol", "f", "--cpu", "zen4"]) == 0
-    assert "shr" in capsys.readouterr().out
+    made = compiled(tmp_path, "unsigned long f(unsigned long a, unsigned long b) { return (a >> 8 & b) * 3; }")
+    assert "shr" in printed(capsys, "cost", "--object", str(made), "--symbol", "f", "--cpu", "zen4")

@@ -1,7 +1,5 @@
 """`setwise count` of kernels' code; of what a call executes: tests/analysis/run/test_executed.py."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`setwise export`: what it writes, and what it refuses."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
@@ -9,21 +7,26 @@ import re
 import resource
 import subprocess
 import sys
+from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from setwise.analysis import proofs
 from setwise.analysis.commands.main import main
 from setwise.analysis.exports import export as exporting_kernels
+from setwise.analysis.proof.certificate import Certificate
 from setwise.analysis.spec.contracts import task_of
 from setwise.analysis.spec.task import Task
-from setwise.codegen.catalogue import find
+from setwise.analysis.workers import Workers
+from setwise.codegen.catalogue import chosen, find
 from setwise.codegen.export.formats import FORMATS
-from setwise.codegen.kernel import Kernel
+from setwise.codegen.kernel import Plan
 from setwise.codegen.targets import TARGETS
 from setwise.codegen.version import version
-from tests.analysis.commands.running import SOUTH, UNION, Capture, complaint, export, findings
+from tests.analysis.commands.running import SOUTH, TWICE, UNION, Capture, complaint, export, findings, printed
 from tests.conftest import require_module
 
 SOUTH_X86_64, SOUTH_BMI2 = "kogge_stone_attacks_sout_x86_64", "kogge_stone_attacks_sout_bmi2"
@@ -50,8 +53,7 @@ def test_every_format_is_written_and_verifies(form: str, tmp_path: Path, capsys:
             head = "".join(path.read_text().splitlines(keepends=True)[:8])
             assert "SPDX-License-Identifier: MIT-0\n" in head
             assert f"with setwise {version()}; setwise's code of each kernel is proved for all inputs" in head
-    assert main(["verify", str(tmp_path)]) == 0
-    assert "all fine" in capsys.readouterr().out
+    assert "all fine" in printed(capsys, "verify", str(tmp_path))
     for path in files.values():
         content = bytearray(path.read_bytes())
         content[len(content) // 2] ^= 1
@@ -142,8 +144,7 @@ def test_a_listing_is_what_the_command_in_it_prints(tmp_path: Path, capsys: Capt
     lines = (tmp_path / "mine_sliders_union_avx2.s").read_text().splitlines(keepends=True)
     (command,) = re.findall(r"made by +setwise (.*)", "".join(lines[4:]))
     capsys.readouterr()
-    assert main(command.split()) == 0
-    assert capsys.readouterr().out == "".join(lines[4:])
+    assert printed(capsys, *command.split()) == "".join(lines[4:])
 
 
 def test_files_symbols_and_guards_are_called_as_asked_for(tmp_path: Path, capsys: Capture) -> None:
@@ -225,32 +226,101 @@ def test_a_disk_that_fills_leaves_nothing(tmp_path: Path) -> None:
     assert not (tmp_path / "new").exists()
 
 
-def test_what_is_not_proved_is_not_exported(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
-    def other(kernel: Kernel) -> Task:
-        return replace(task_of(kernel), direction="nort")
+def refute(monkeypatch: pytest.MonkeyPatch, isa: str) -> None:
+    """Let the kernels of an instruction set be judged by the contract of another direction."""
 
-    monkeypatch.setattr(exporting_kernels, "task_of", other)
+    def other(plan: Plan) -> Task:
+        return replace(task_of(plan), direction="nort") if plan.target.name == isa else task_of(plan)
+
+    monkeypatch.setattr(proofs, "task_of", other)
+
+
+def test_where_nothing_is_proved_nothing_is_written(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refute(monkeypatch, "x86-64")
     line = complaint(capsys, "export", SOUTH, "--format", "elf", "-o", str(tmp_path / "new"), status=1)
-    assert "is refuted" in line
     assert "nothing was written" in line
+    assert f"{SOUTH} for x86-64 is refuted" in line
     assert not (tmp_path / "new").exists()
-    assert main(["export", SOUTH, "--format", "elf", "--unproved", "-o", str(tmp_path / "new")]) == 0
-    assert "proved" not in json.loads((tmp_path / "new" / "metadata.json").read_text())["request"]
+    found = export(tmp_path / "new", SOUTH, "--format", "elf", "--unproved")
+    assert found["request"]["unproved"] == [[SOUTH, "x86-64"]]
+    assert "; not proved." in (tmp_path / "new" / "setwise.h").read_text()
+
+
+@pytest.mark.parametrize("form", ["nasm", "go", "c", "rust", "zig", "lib"])
+def test_what_is_not_proved_is_named_and_left_out(
+    form: str, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Unless asked for: then the files name it, each of a kernel its own, and `verify` makes both again."""
+    refute(monkeypatch, "bmi2")
+    command = ("export", SOUTH, "--isa", "x86-64,bmi2", "--format", form, "-o")
+    for there, options, status in ((tmp_path / "without", (), 1), (tmp_path / "with", ("--unproved",), 0)):
+        assert main([*command, str(there), *options]) == status
+        said, symbols = capsys.readouterr(), (SOUTH_X86_64, SOUTH_BMI2)[: 2 - status]
+        assert f"{SOUTH} for bmi2 is refuted: " in said.err
+        assert (
+            "1 kernel, proved, and 1 not proved and left out" if status else "2 kernels, 1 of them proved"
+        ) in said.out
+        found = json.loads((there / "metadata.json").read_text())
+        assert [kernel["symbol"] for kernel in found["kernels"]] == [f"setwise_{symbol}" for symbol in symbols]
+        assert found["request"]["unproved"] == [[SOUTH, "bmi2"]]
+        content = {name: (there / name).read_bytes() for name in found["files"]}
+        assert (SOUTH_BMI2.encode() in b"".join(content.values())) == (not status)
+        heads = {b"proved for all inputs" in text for text in content.values()}
+        named = [name for name, text in content.items() if f"not proved: {SOUTH} for bmi2.".encode() in text]
+        if form == "nasm":
+            assert heads == {True, False} if not status else {True}
+        else:
+            assert bool(named) == (not status)
+        with monkeypatch.context() as as_ever:
+            as_ever.setattr(proofs, "task_of", task_of)
+            assert findings(capsys, there, status=0) == []
+
+
+def test_an_export_that_stands_there_is_told_before_anything_is_made(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    export(tmp_path, SOUTH, "--format", "elf")
+    monkeypatch.setattr(exporting_kernels, "kernels_of", lambda *_: pytest.fail("a kernel was made"))
+    line = complaint(capsys, "export", SOUTH, "--format", "elf", "-o", str(tmp_path))
+    assert "already holds an export: give --force" in line
+
+
+def test_proofs_in_processes_are_those_of_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of users' routines, too, whose contracts go by name, and of code with endbr64."""
+    own = tmp_path / "own.py"
+    own.write_text(TWICE)
+    routines = chosen([f"{own}:twice", "shift.one.n*", SOUTH])
+    started: list[Future[Certificate]] = []
+    submit = Workers.submit
+
+    def submitted(*given: Any) -> Future[Certificate]:
+        started.append(submit(*given))
+        return started[-1]
+
+    monkeypatch.setattr(Workers, "submit", submitted)
+    written = []
+    for processes in (1, 2):
+        there, shown = tmp_path / str(processes), list[str]()
+        exporting_kernels.export(
+            routines, str(there), "gas", [*TARGETS], endbr64=True, processes=processes, show=shown.append
+        )
+        written.append({path.name: path.read_bytes() for path in there.iterdir()})
+        number = len(json.loads(written[-1]["metadata.json"])["kernels"])
+        assert [line for line in shown if line.startswith(f"proof {number} of {number}: {SOUTH} ")]
+    assert written[0] == written[1]
+    assert {future.result().status for future in started} == {"proved"}
+    assert {future.result().binary.text[:4] for future in started} == {bytes.fromhex("f30f1efa")}
 
 
 def test_without_the_solver_nothing_is_proved_and_it_says_so(
     tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     export(tmp_path / "old", SOUTH, "--format", "elf")
-
-    def missing() -> None:
-        raise ModuleNotFoundError("No module named 'bitwuzla'", name="bitwuzla")
-
-    monkeypatch.setattr("setwise.analysis.exports.export.Prover", missing)
-    monkeypatch.setattr("setwise.analysis.exports.verify.Prover", missing)
+    monkeypatch.setitem(sys.modules, "bitwuzla", None)
     capsys.readouterr()
-    assert main(["export", SOUTH, "--format", "elf", "-o", str(tmp_path / "new")]) == 0
-    shown = capsys.readouterr().out
+    shown = printed(capsys, "export", SOUTH, "--format", "elf", "-o", str(tmp_path / "new"))
     assert shown.endswith(": 1 kernel, not proved, because bitwuzla is not installed (pip install bitwuzla)\n")
     assert "proved" not in json.loads((tmp_path / "new" / "metadata.json").read_text())["request"]
     line = complaint(capsys, "verify", str(tmp_path / "old"))

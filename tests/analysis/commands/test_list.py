@@ -1,7 +1,5 @@
 """`setwise list`."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -27,6 +25,16 @@ def test_families_and_forms_are_patterns(begin: str, capsys: Capture) -> None:
     assert "routines: choose one, such as " in complaint(capsys, "listing", begin)
 
 
+@pytest.mark.parametrize(
+    ("name", "results"),
+    [("sliders.union", "; result: attacks"), ("side.nested.white", "; results: by_pawns, by_minors, by_rooks, by_all")],
+)
+def test_a_single_routine_is_described(name: str, results: str, capsys: Capture) -> None:
+    row, _, line = printed(capsys, "list", name).splitlines()
+    assert row.startswith(f"{name}  ")
+    assert line == catalogue()[name].summary + results
+
+
 def test_list_as_json(capsys: Capture) -> None:
     rows = json.loads(printed(capsys, "list", "--json"))
     assert len(rows) == len(catalogue())
@@ -34,6 +42,8 @@ def test_list_as_json(capsys: Capture) -> None:
     (row,) = (row for row in rows if row["name"] == KOGGE_STONE)
     assert (row["family"], row["form"], row["direction"]) == ("kogge-stone", "attacks", "sout")
     assert "x86-64" in row["isas"]
+    (row,) = json.loads(printed(capsys, "list", "sliders.pair", "--json"))
+    assert row["results"] == ["orthogonal", "diagonal"]
 
 
 def test_list_loads_nothing_heavy() -> None:

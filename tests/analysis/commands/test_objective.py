@@ -1,7 +1,5 @@
 """--for and --variant: the same kernel by either, in listings, counts and exports; what does not go is one line."""
 
-from __future__ import annotations
-
 import json
 import pickle
 from pathlib import Path
@@ -15,6 +13,7 @@ from setwise.analysis.code.binary import binary_of
 from setwise.analysis.commands.main import main
 from setwise.codegen.catalogue import find
 from setwise.codegen.variants import variant_named
+from tests.analysis.commands.running import complaint, printed
 
 NAME = ("leapers.knights", "--isa", "avx2")
 FAST = ("--for", "latency", "--cpu", "ice-lake")
@@ -22,13 +21,11 @@ VARIANT = "scalar"
 
 
 def test_a_listing_names_its_variant(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["listing", *NAME, *FAST]) == 0
-    first = capsys.readouterr().out
+    first = printed(capsys, "listing", *NAME, *FAST)
     words = first.split("made by")[1].replace("\n;", " ").split()  # a long line is folded
     made_by = words[: words.index("--syntax") + 2]
     assert VARIANT in made_by
-    assert main(made_by[1:]) == 0
-    assert capsys.readouterr().out == first
+    assert printed(capsys, *made_by[1:]) == first
 
 
 def test_an_export_is_made_again_with_its_variant(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -37,21 +34,17 @@ def test_an_export_is_made_again_with_its_variant(tmp_path: Path, capsys: pytest
     assert json.loads((out / "metadata.json").read_text())["request"]["variants"] == [[NAME[0], "avx2", VARIANT]]
     assert main(["verify", str(out)]) == 0
     capsys.readouterr()
-    assert main(["count", *NAME, "--variant", VARIANT, "--json"]) == 0
-    (row,) = json.loads(capsys.readouterr().out)
+    (row,) = json.loads(printed(capsys, "count", *NAME, "--variant", VARIANT, "--json"))
     assert f" {row['instructions']} instructions" in "".join(file.read_text() for file in out.glob("*.s"))
 
 
 def test_a_variant_is_proved_and_checked(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["prove", *NAME, "--variant", VARIANT, "--abi", "sysv", "--json"]) == 0
-    (row,) = json.loads(capsys.readouterr().out)
+    (row,) = json.loads(printed(capsys, "prove", *NAME, "--variant", VARIANT, "--abi", "sysv", "--json"))
     made = variant_named(VARIANT, find(NAME[0]), "avx2")
     assert (row["status"], row["sha256"]) == ("proved", binary_of(made).sha256)
     assert main(["check", *NAME, "--variant", VARIANT, "--abi", "sysv", "--quick"]) == 0
-    assert main(["prove", *NAME, "--variant", "9"]) == 2
-    assert "leapers.knights for avx2 has no variant '9'" in capsys.readouterr().err
-    assert main(["prove", NAME[0], "--variant", VARIANT]) == 2
-    assert "a variant belongs to an instruction set: add --isa" in capsys.readouterr().err
+    assert "leapers.knights for avx2 has no variant '9'" in complaint(capsys, "prove", *NAME, "--variant", "9")
+    assert "belongs to an instruction set: add --isa" in complaint(capsys, "prove", NAME[0], "--variant", VARIANT)
 
 
 def test_a_processor_that_is_not_known_is_told_the_nearest(monkeypatch: pytest.MonkeyPatch) -> None:

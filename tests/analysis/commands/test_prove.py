@@ -1,10 +1,7 @@
 """`setwise prove`: the table, the certificate, what it refuses; and at full length the whole catalogue."""
 
-from __future__ import annotations
-
 import json
 import re
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,7 +24,8 @@ from setwise.codegen.export.objects.relocatable import object_file
 from setwise.codegen.lower import lower
 from setwise.codegen.numbering import BIG_ENDIAN_FILES
 from tests.analysis.commands.running import Capture, complaint, drawings, numbers, printed
-from tests.conftest import require_module, require_tool
+from tests.analysis.listings import assembled
+from tests.conftest import require_module
 
 require_module("bitwuzla")
 
@@ -105,8 +103,7 @@ def test_a_counterexample_is_drawn_on_the_routines_board(tmp_path: Path, capsys:
 @pytest.mark.parametrize("abi", ["sysv", "win64"])
 def test_an_object_may_take_boards_in_lanes(tmp_path: Path, capsys: Capture, abi: str) -> None:
     """Two boards with a subtraction of bytes: right in lanes, not of words, nor of twice as many lanes."""
-    made = tmp_path / "lanes.o"
-    subprocess.run([require_tool("as"), "--64", "-o", str(made), "-"], input=SUBTRACTION, text=True, check=True)
+    made = assembled(tmp_path, SUBTRACTION)
     asked = ("prove", "--object", str(made), "--symbol", "f", "--spec", "subtraction.attacks-cleared.east")
     shown = printed(capsys, *asked, "--abi", abi, "--lanes", "2")
     assert "2 lanes" in shown

@@ -1,7 +1,6 @@
 """`setwise report`: writes, checks, names what differs; the kernels are a few, for the sake of time."""
 
-from __future__ import annotations
-
+import sys
 from pathlib import Path
 
 import pytest
@@ -94,3 +93,12 @@ def test_bad_usage_is_one_line(tmp_path: Path, capsys: Capture) -> None:
     (tmp_path / "data").mkdir()
     (tmp_path / PATH).write_text("{", encoding="utf-8")
     assert "measurements.json" in complaint(capsys, "report", "--check", "-o", str(tmp_path))
+
+
+def test_it_needs_no_numpy(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor do its processes, which look for modules in the same places."""
+    (folder / "numpy.py").write_text("raise ModuleNotFoundError(name='numpy')")
+    monkeypatch.syspath_prepend(str(folder))
+    monkeypatch.delitem(sys.modules, "numpy", raising=False)
+    assert main(["report", "-o", str(folder / "new")]) == 0
+    assert "numpy" not in sys.modules

@@ -1,7 +1,5 @@
 """`setwise run`: what it draws, what it takes for a board and a position, and where it runs."""
 
-from __future__ import annotations
-
 import pytest
 
 from setwise.analysis.commands.main import main
@@ -17,13 +15,14 @@ from tests.analysis.commands.running import (
     drawings,
     numbers,
     printed,
-    runs,
 )
+from tests.conftest import runs
+from tests.positions import KIWIPETE
 
 
 @runs
 def test_run_draws_inputs_and_result(capsys: Capture) -> None:
-    out = printed(capsys, "run", KOGGE_STONE, "--fen", board.KIWIPETE, "--isa", "x86-64")
+    out = printed(capsys, "run", KOGGE_STONE, "--fen", KIWIPETE, "--isa", "x86-64")
     assert out == (
         "kogge-stone.attacks.sout, x86-64, sysv\n"
         "\n"
@@ -50,10 +49,10 @@ def test_run_takes_numbers_and_squares(capsys: Capture) -> None:
 
 @runs
 def test_run_takes_the_sliders_that_go_the_routines_way(capsys: Capture) -> None:
-    position = board.parse_fen(board.KIWIPETE)
+    position = board.parse_fen(KIWIPETE)
     for direction in board.DIR8:
         for side in ("w", "b"):
-            out = printed(capsys, "run", f"dumb7.attacks.{direction}", "--fen", board.KIWIPETE, "--side", side)
+            out = printed(capsys, "run", f"dumb7.attacks.{direction}", "--fen", KIWIPETE, "--side", side)
             straight = direction in board.ROOK
             piece = position.pieces(side, "R" if straight else "B")
             assert numbers(out)[:2] == [piece | position.pieces(side, "Q"), position.empty]
@@ -61,10 +60,10 @@ def test_run_takes_the_sliders_that_go_the_routines_way(capsys: Capture) -> None
 
 @runs
 def test_run_takes_the_side_to_move(capsys: Capture) -> None:
-    black = board.KIWIPETE.replace(" w ", " b ")
+    black = KIWIPETE.replace(" w ", " b ")
     to_move = printed(capsys, "run", KOGGE_STONE, "--fen", black)
-    assert to_move == printed(capsys, "run", KOGGE_STONE, "--fen", board.KIWIPETE, "--side", "b")
-    assert to_move != printed(capsys, "run", KOGGE_STONE, "--fen", board.KIWIPETE)
+    assert to_move == printed(capsys, "run", KOGGE_STONE, "--fen", KIWIPETE, "--side", "b")
+    assert to_move != printed(capsys, "run", KOGGE_STONE, "--fen", KIWIPETE)
 
 
 @runs
@@ -108,9 +107,9 @@ def test_the_wrong_count_of_arguments(given: list[str], capsys: Capture) -> None
 
 
 def test_arguments_beside_a_position(capsys: Capture) -> None:
-    said = complaint(capsys, "run", DUMB7, "1", "--fen", board.KIWIPETE)
+    said = complaint(capsys, "run", DUMB7, "1", "--fen", KIWIPETE)
     assert "takes no arguments beside --fen, not 1" in said
-    assert "write w or b" in complaint(capsys, "run", DUMB7, "--fen", board.KIWIPETE, "--side", "white")
+    assert "write w or b" in complaint(capsys, "run", DUMB7, "--fen", KIWIPETE, "--side", "white")
     assert "--side goes with --fen" in complaint(capsys, "run", DUMB7, "1", "2", "--side", "w")
 
 

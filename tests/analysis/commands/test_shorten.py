@@ -1,7 +1,5 @@
 """`setwise shorten`: what it prints of what it found, what it keeps, what it refuses."""
 
-from __future__ import annotations
-
 import re
 import signal
 import subprocess
@@ -11,14 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from setwise.analysis.commands.main import main
 from setwise.codegen.catalogue import find
 from setwise.codegen.export.names import symbol
 from setwise.codegen.export.objects.elf import elf
 from setwise.codegen.export.objects.relocatable import object_file
 from setwise.codegen.lower import lower
 from setwise.codegen.machine.code import Instruction, general
-from tests.analysis.commands.running import ROOT, Capture
+from tests.analysis.commands.running import ROOT, Capture, printed
 from tests.conftest import require_module
 
 require_module("bitwuzla")
@@ -28,8 +25,7 @@ ONE = ("shorten", NAME, "--isa", "x86-64", "--level", "a")
 
 
 def test_nothing_is_found_in_a_kernel(capsys: Capture) -> None:
-    assert main(ONE) == 0
-    out = capsys.readouterr().out
+    out = printed(capsys, *ONE)
     assert out.startswith(f"{NAME} x86-64 1 sysv: 16 instructions, nothing shorter found\n")
     assert re.search(r"\na +14/14 +171 +0 +0 +0 +0 ", out)
 
@@ -74,7 +70,6 @@ def test_somebody_s_function(capsys: Capture, tmp_path: Path) -> None:
     made = tmp_path / "made.o"
     made.write_bytes(elf(object_file(longer)))
     asked = ("shorten", "--object", str(made), "--symbol", symbol(longer), "--spec", NAME, "--level", "a")
-    assert main(asked) == 1
-    out = capsys.readouterr().out
+    out = printed(capsys, *asked, status=1)
     assert out.startswith("18 to 16, level a: 'and rax,rcx' at offset 0x3")
     assert f"{symbol(longer)} as {NAME}, x86-64, sysv: proved" in out

@@ -1,7 +1,5 @@
 """Output for a terminal, which a pipe does not get: folded tables, summaries, and the time left."""
 
-from __future__ import annotations
-
 import os
 import pty
 import subprocess

@@ -1,7 +1,5 @@
 """`setwise verify`: that whatever was changed behind an export is found."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
@@ -14,7 +12,7 @@ import pytest
 
 from setwise.analysis.commands.main import main
 from setwise.analysis.exports import metadata
-from tests.analysis.commands.running import SOUTH, UNION, Capture, complaint, export, findings
+from tests.analysis.commands.running import SOUTH, TWICE, UNION, Capture, complaint, export, findings
 from tests.conftest import require_module
 
 
@@ -88,6 +86,8 @@ def test_code_comments_contracts_and_gates_are_held_to(
         {"lanes": 65},
         {"variants": [["sliders.union", "avx2", "*/ int x; /*"]]},
         {"variants": [["sliders.union", "avx2", "hoisted"]] * 2},
+        {"unproved": [["sliders.union */ int x; /*", "avx2"]]},
+        {"unproved": [["sliders.pair", "avx2"]]},
     ],
 )
 def test_a_request_is_of_closed_types(request_has: dict[str, Any], tmp_path: Path, capsys: Capture) -> None:
@@ -99,7 +99,9 @@ def test_a_request_is_of_closed_types(request_has: dict[str, Any], tmp_path: Pat
 @pytest.mark.parametrize(
     "request_has",
     [
-        {"proved": True},
+        {"proved": False},
+        {"unproved": [["sliders.union", "avx2"]]},
+        {"unproved": [["sliders.union", "avx2"]], "with_unproved": True},
         {"endbr64": True},
         {"names": ["sliders.pair"]},
         {"names": ["nothing.at.all"]},
@@ -216,21 +218,10 @@ def test_no_metadata_is_one_line(content: str | None, said: str, tmp_path: Path,
     assert said in complaint(capsys, "verify", str(tmp_path))
 
 
-DESCRIBED = """
-import setwise
-from setwise import Board
+DESCRIBED = f"""{TWICE}
 from pathlib import Path
 
 Path(__file__).with_name("trace").touch()
-
-@setwise.routine
-def twice(x: Board) -> Board:
-    "Twice the number."
-    return x << 1
-
-@twice.specification
-def _(x):
-    return x << 1
 """
 
 

@@ -1,7 +1,5 @@
 """Costs: the classic listings by hand, and what never may happen."""
 
-from __future__ import annotations
-
 import pytest
 from msgspec.structs import replace
 

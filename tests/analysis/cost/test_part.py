@@ -1,8 +1,5 @@
 """The longest path: where switches go is read from their tables, and no call executes more."""
 
-from __future__ import annotations
-
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -15,8 +12,7 @@ from setwise.analysis.run.caller import Caller
 from setwise.analysis.spec.contracts import task_of
 from setwise.codegen.catalogue import find
 from setwise.codegen.lower import lower
-from tests.analysis.listings import assemble
-from tests.conftest import require_tool
+from tests.analysis.listings import assemble, compiled
 
 SLOW = pytest.mark.slow
 
@@ -32,11 +28,9 @@ def test_no_call_executes_more(name: str) -> None:
 
 
 def test_a_compilers_switch_is_read(tmp_path: Path) -> None:
-    source, made = tmp_path / "one.c", tmp_path / "one.o"
     cases = "".join(f"case {n}: b ^= b >> {n}; {'b *= b + 5;' * n} break; " for n in range(6))
-    source.write_text(f"unsigned long f(unsigned long a, unsigned long b) {{ switch (a) {{ {cases} }} return b; }}")
-    flags = ("-O1", "-fpic", "-fcf-protection=none", "-fno-reorder-blocks-and-partition")
-    subprocess.run([require_tool("gcc"), *flags, "-c", source, "-o", made], check=True)
+    text = f"unsigned long f(unsigned long a, unsigned long b) {{ switch (a) {{ {cases} }} return b; }}"
+    made = compiled(tmp_path, text, "-O1", "-fpic", "-fno-reorder-blocks-and-partition")
     path = longest_path(load(made, "f"))
     assert [instruction.mnemonic for instruction in path].count("imul") == 5  # the last way is the longest
 
@@ -46,5 +40,5 @@ def test_a_compilers_switch_is_read(tmp_path: Path) -> None:
     [("jmp rax; ret", "'jmp rax' at offset 0x0"), ("test rdi,rdi; je back; ret; back: jmp [rsp]", "'jmp qword")],
 )
 def test_a_way_that_is_not_to_be_seen_is_refused(source: str, where: str) -> None:
-    with pytest.raises(ValueError, match=f"its longest path is unknown: {where}"):
+    with pytest.raises(ValueError, match=f"the longest path is unknown: {where}"):
         longest_path(Binary(assemble(source)))

@@ -1,7 +1,5 @@
 """One digest of a kernel's code, whoever is asked: proof, listings, sources, metadata, object file."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import subprocess

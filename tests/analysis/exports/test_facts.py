@@ -1,7 +1,5 @@
 """What exporters are told about a kernel: read off its bytes, and right."""
 
-from __future__ import annotations
-
 import pytest
 
 from setwise.analysis.code.binary import binary_of

@@ -1,7 +1,5 @@
 """Whatever stands in metadata.json, `verify` ends within seconds, in a line or in its table, and says what is wrong."""
 
-from __future__ import annotations
-
 import io
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Pictures: well-formed, the same every time, words within the card and apart, true to their data."""
 
-from __future__ import annotations
-
 import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator

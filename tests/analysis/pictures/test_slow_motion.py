@@ -1,7 +1,5 @@
 """Fills in slow motion: cycles against whole fills, the literature's own example, text, SVG, registers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pytest

@@ -1,13 +1,10 @@
 """Counterexamples of other people's code are stepped, and nothing of it runs, whatever it would do."""
 
-from __future__ import annotations
-
 import ctypes
 import json
 import mmap
 import os
 import re
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,12 +21,12 @@ from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
 from setwise.codegen.run import call, executable
 from setwise.codegen.run.executable import Executable, runnable
-from tests.analysis.listings import assemble
-from tests.conftest import require_module, require_tool
+from tests.analysis.commands.running import Capture, printed
+from tests.analysis.listings import assemble, compiled
+from tests.conftest import require_module
 from tests.processes import in_own_process
 
 NAME = "kogge-stone.attacks.east"
-Capture = pytest.CaptureFixture[str]
 
 
 def kernel(name: str = NAME, abi: str = "sysv") -> Kernel:
@@ -116,14 +113,6 @@ def test_code_that_would_leave_a_trace_is_not_executed(tmp_path: Path) -> None:
     assert not trace.exists()
 
 
-def built(folder: Path, text: str) -> Path:
-    source, made = folder / "f.c", folder / "f.o"
-    source.write_text(text)
-    options = ("-O2", "-c", "-fcf-protection=none", str(source), "-o", str(made))
-    subprocess.run([require_tool("gcc"), *options], check=True)
-    return made
-
-
 WRONG = {
     "wrong": "U64 f(U64 g, U64 p) { return g << 1; }",
     "crashes": "U64 f(U64 g, U64 p) { return *(U64 *)g; }",
@@ -136,12 +125,10 @@ WRONG = {
 @pytest.mark.parametrize("which", WRONG)
 def test_a_refuted_object_is_confirmed_by_stepping(which: str, tmp_path: Path, capsys: Capture) -> None:
     require_module("bitwuzla")
-    file = built(tmp_path, "typedef unsigned long long U64;\n" + WRONG[which])
+    file = compiled(tmp_path, "typedef unsigned long long U64;\n" + WRONG[which])
     arguments = ("prove", "--object", str(file), "--symbol", "f", "--spec", NAME)
-    assert main(arguments) == 1
-    assert "; confirmed by stepping" in capsys.readouterr().out
-    assert main((*arguments, "--json")) == 1
-    (row,) = json.loads(capsys.readouterr().out)
+    assert "; confirmed by stepping" in printed(capsys, *arguments, status=1)
+    (row,) = json.loads(printed(capsys, *arguments, "--json", status=1))
     assert (row["status"], row["counterexample"]["confirmation"]) == ("refuted", "confirmed")
 
 

@@ -1,16 +1,23 @@
 """Long straight code ends within the limits of time and memory, in a verdict."""
 
-from __future__ import annotations
-
 import os
 import resource
 import subprocess
 import sys
+import time
+from itertools import count
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import require_module, require_tool
+from setwise.analysis.code.binary import binary_of
+from setwise.analysis.proof import solver
+from setwise.analysis.proof.prover import Prover
+from setwise.analysis.spec.contracts import task_of
+from setwise.codegen.catalogue import find
+from setwise.codegen.request import Request
+from tests.analysis.listings import assembled
+from tests.conftest import require_module
 
 require_module("bitwuzla")
 
@@ -53,8 +60,7 @@ shl rax,8
 .p2align 6
 zeros: .zero 64
 """
-    made = tmp_path / "long.o"
-    subprocess.run([require_tool("as"), "--64", "-o", str(made)], input=text, text=True, check=True)
+    made = assembled(tmp_path, text)
     command = f"-m setwise prove --object {made} --symbol f --time-limit {LIMIT} --spec shift.one.nort"
     words = [sys.executable, *command.split(), *(["--lanes", "8"] if "zmm0" in repeated else [])]
     with (tmp_path / "said").open("w+") as said:
@@ -71,3 +77,23 @@ zeros: .zero 64
 def _limited() -> None:
     """Ends what goes on and on."""
     resource.setrlimit(resource.RLIMIT_CPU, (LIMIT + MORE, LIMIT + MORE))
+
+
+def test_a_proof_s_limit_is_its_own_processor_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither the time that it waits counts, within the solver, nor that of other threads of the process."""
+    kernel = Request(find("side.pieces.white")).kernel
+    limit, waited, hours = 2.0, [0.0], count(step=3600.0)
+
+    def memory() -> int:
+        if waited[0] <= limit:
+            start = time.monotonic()
+            time.sleep(limit / 8)
+            waited[0] += time.monotonic() - start
+        return 0
+
+    monkeypatch.setattr(solver, "_memory", memory)
+    monkeypatch.setattr(time, "process_time", lambda: next(hours))
+    certificate = Prover().prove(binary_of(kernel), task_of(kernel), limit)
+    assert waited[0] > limit
+    assert certificate.status == "proved", certificate.reason
+    assert certificate.seconds < limit

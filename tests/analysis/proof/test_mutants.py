@@ -1,7 +1,5 @@
 """The prover can fail: broken machine code is refuted, by a counterexample that the processor confirms."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -50,7 +48,7 @@ ASIDE = frozenset({"refused", "elsewhere"})
 NOT_FOLLOWED = (
     "no semantics for",
     "derives from no known one",
-    "again from another loop, which is not followed",
+    "again from an outer loop",
     "has not returned after",
     "is not shown to end within",
     "depends on the addresses or the contents of code and memory",

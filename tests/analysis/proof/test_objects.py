@@ -1,8 +1,5 @@
 """What compilers make of the seeds' C is proved; without its wrap mask, or with a mistaken one, it is refuted."""
 
-from __future__ import annotations
-
-import subprocess
 from collections import Counter
 from pathlib import Path
 
@@ -15,7 +12,8 @@ from setwise.analysis.spec import raywalk
 from setwise.analysis.spec.contracts import task_of
 from setwise.codegen.catalogue import find
 from setwise.codegen.lower import lower
-from tests.conftest import require_module, require_tool
+from tests.analysis.listings import compiled
+from tests.conftest import require_module
 from tests.seeds_c import DIRECTIONS, ROUTINES, function, source, symbol
 
 require_module("bitwuzla")
@@ -24,14 +22,6 @@ COMPILERS = ("gcc", "clang-19")
 FLAGS = (("-O2",), ("-O3", "-march=x86-64-v4"), ("-O1", "-mbmi2"))
 HEAD = "typedef unsigned long long U64;\n#define ABI\n"
 NOT_A, NOT_H = "0xfefefefefefefefeULL", "0x7f7f7f7f7f7f7f7fULL"
-
-
-def compiled(folder: Path, compiler: str, text: str, *flags: str) -> Path:
-    file, made = folder / "fills.c", folder / "fills.o"
-    file.write_text(text)
-    options = ("-fcf-protection=none", *flags, "-c")
-    subprocess.run([require_tool(compiler), *options, str(file), "-o", str(made)], check=True)
-    return made
 
 
 def broken(routine: str) -> dict[str, str]:
@@ -57,7 +47,7 @@ def broken(routine: str) -> dict[str, str]:
     ],
 )
 def test_what_compilers_make_of_the_seeds_is_proved(tmp_path: Path, compiler: str, flags: tuple[str, ...]) -> None:
-    made = compiled(tmp_path, compiler, source(), "-DABI=", *flags)
+    made = compiled(tmp_path, source(), "-DABI=", *flags, compiler=compiler)
     prover = Prover()
     for routine in ROUTINES:
         task = task_of(lower(find(routine), "x86-64", "sysv"))
@@ -87,17 +77,17 @@ def test_what_compilers_make_of_loops_over_arrays_is_proved_for_all_n(tmp_path: 
     compiler, *flags = how.split()
     name = "kogge-stone.attacks.noEa"
     task = task_of(lower(find(f"{name}.batch"), "x86-64", "sysv"))
-    made = compiled(tmp_path, compiler, HEAD + "static inline " + function(name) + ARRAYS, *flags)
+    made = compiled(tmp_path, HEAD + "static inline " + function(name) + ARRAYS, *flags, compiler=compiler)
     proof = Prover().prove(load(made, "batch"), task)
     assert (proof.status, proof.reason) == ("proved", "")
     assert proof.induction
     text = HEAD + "static inline " + broken(name)["left out"] + ARRAYS
-    proof = Prover().prove(load(compiled(tmp_path, compiler, text, *flags), "batch"), task)
+    proof = Prover().prove(load(compiled(tmp_path, text, *flags, compiler=compiler), "batch"), task)
     assert (proof.status, proof.reason) == ("refuted", "attacks is wrong")
 
 
 def test_another_convention_is_held_to_its_own_registers(tmp_path: Path) -> None:
-    made = compiled(tmp_path, "gcc", source(), "-O2", "-DABI=__attribute__((ms_abi))")
+    made = compiled(tmp_path, source(), "-DABI=__attribute__((ms_abi))")
     binary = load(made, symbol("kogge-stone.attacks.west"))
     for abi, status in (("win64", "proved"), ("sysv", "refuted")):
         kernel = lower(find("kogge-stone.attacks.west"), "x86-64", abi)
@@ -113,7 +103,7 @@ def test_a_wrap_mask_that_is_not_right_is_refuted_by_a_board(
     routine = f"{family}.attacks.{direction}"
     kernel = lower(find(routine), "x86-64", "sysv")
     for how, text in broken(routine).items():
-        made = compiled(tmp_path, compiler, HEAD + text, "-O2")
+        made = compiled(tmp_path, HEAD + text, compiler=compiler)
         proof = Prover().prove(load(made, symbol(routine)), task_of(kernel))
         assert (how, proof.status, proof.reason) == (how, "refuted", "attacks is wrong")
         found = proof.counterexample
@@ -150,7 +140,7 @@ def test_what_compilers_make_by_any_option_is_not_refuted(compiler: str, ways: s
     statuses = Counter[str]()
     text = Path(__file__).with_name("options.c").read_text()
     for options in ways.replace("\n", "|").split("|"):
-        made = compiled(tmp_path, compiler, text, *options.split())
+        made = compiled(tmp_path, text, *options.split(), compiler=compiler)
         for name, spec in CONTRACTS.items():
             try:
                 certificate = Prover().prove(load(made, name), task_of(lower(find(spec), "x86-64", "sysv")))

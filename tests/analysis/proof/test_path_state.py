@@ -1,7 +1,5 @@
 """A state: every part of it takes part in copying and comparing, and a loop forgets no change of it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 

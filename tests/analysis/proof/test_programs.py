@@ -3,8 +3,6 @@
 `make long` takes 20,000 of each kind, or $SETWISE_PROGRAMS of them.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 from collections import Counter
@@ -64,7 +62,7 @@ class Judged:
 
     @property
     def complaint(self) -> str:
-        """What is wrong with the prover's word, if anything is."""
+        """The contradiction between the proof and the program's defect or its native run, if there is one."""
         status, defect, what = self.certificate.status, self.program.defect, self.certificate.reason
         if status == "proved" and (self.native or defect in CERTAIN):
             return f"{self.program.name} is proved, its defect is '{defect}', it goes wrong: {self.native}"

@@ -1,7 +1,5 @@
 """The prover: what is right is proved, what is not is refuted by what it does, and what it cannot follow it says."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from dataclasses import replace
@@ -116,8 +114,8 @@ WRONG = {
     "xmm6 changed": ("pxor xmm6,xmm6;" + DUMB7, "xmm6 is not restored"),
     "a stack that is not emptied": ("push rdx;" + DUMB7, "returns to an address that is not its caller's"),
     "a stack emptied too far": (DUMB7.replace("ret", "ret 8"), "raises the stack pointer into its caller's frame"),
-    "below the stack": ("mov [rsp-8],rdx;" + DUMB7, "writes 8 bytes at byte 0 of 'the stack'"),
-    "above the stack": ("mov r8,[rsp+8];" + DUMB7, "reads 8 bytes at byte 16 of 'the stack'"),
+    "below the stack": ("mov [rsp-8],rdx;" + DUMB7, "writes 8 bytes at rsp-8 (rsp as at entry)"),
+    "above the stack": ("mov r8,[rsp+8];" + DUMB7, "reads 8 bytes at rsp+8 (rsp as at entry)"),
     "the return address": ("mov [rsp],rdx;" + DUMB7, "returns to an address that is not its caller's"),
     "a board as an address": ("mov r8,[rdx];" + DUMB7, "at an address that derives from no known one"),
     "a fixed address": ("movabs rax,[0x1234567812345678];" + DUMB7, "at the fixed address 0x1234567812345678"),

@@ -1,7 +1,5 @@
 """z3 and cvc5 answer as bitwuzla does: questions of every family, set and loop, of mutants and of the corpus."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -79,13 +77,13 @@ SOLVERS: Mapping[str, Callable[[str], str]] = MappingProxyType({"z3": by_z3, "cv
 
 
 def some(questions: Iterable[Question], number: int) -> list[Question]:
-    """So many of them: of each kind the last one, for what is asked last decides, and then the longest."""
+    """Return at most `number` questions: the last of each kind, because it decides the proof; the longest first."""
     by_kind = {question.about.partition(" at 0x")[0]: question for question in questions}
     return sorted(by_kind.values(), key=lambda question: len(question.script), reverse=True)[:number]
 
 
 def contradictions(questions: Sequence[Question]) -> tuple[list[str], Counter[str]]:
-    """What other solvers say otherwise; and how many answers there were of each kind, "unknown" for no opinion."""
+    """Return the contradictions of other solvers, and the number of their answers by kind ("unknown" for none)."""
     others, answers = [], Counter[str]()
     for question in questions:
         for name, ask in SOLVERS.items():

@@ -1,7 +1,5 @@
 """The reports' pages: true to the bytes, one kernel a row, losses beside wins."""
 
-from __future__ import annotations
-
 import re
 from itertools import pairwise
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The recorded file: read as it was written, refused if damaged, silent about code that is another now."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -27,7 +25,7 @@ from setwise.analysis.report.figures import (
 )
 from setwise.analysis.report.report_files import PATH, read, text
 from setwise.codegen.catalogue import catalogue
-from setwise.codegen.run.executable import runnable
+from tests.conftest import runs
 
 REPORTS = Path(__file__).parents[3] / "reports"
 KEY = "push.attacks.sout", "x86-64", 1
@@ -75,7 +73,7 @@ def test_of_a_compiler_s_code_the_shortest_counts(monkeypatch: pytest.MonkeyPatc
     assert shortest_of(gcc, "sse2") == {"shift.one.sout": (2, "vectors")}
 
 
-@pytest.mark.skipif(not runnable(), reason="not run: x86-64 code does not run here")
+@runs
 def test_a_session_has_the_cycles_of_the_bytes_that_it_timed(monkeypatch: pytest.MonkeyPatch) -> None:
     def bench(requests: object, patience: float, show: object) -> Benchmark:
         timed = Measurand(*KEY, "sysv", "setwise", "chained")

@@ -1,7 +1,5 @@
 """Reports as files: each written as a whole, compared to the line."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

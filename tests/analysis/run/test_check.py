@@ -1,11 +1,9 @@
 """The native check_kernels: it passes what is right and catches what is not."""
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -28,11 +26,9 @@ from setwise.codegen.request import Request
 from setwise.codegen.run import cpu
 from setwise.codegen.run.bochs import processor
 from setwise.codegen.run.call import missing, runner
-from setwise.codegen.run.executable import runnable
 from setwise.codegen.targets import TARGETS
-from tests.conftest import require_tool
+from tests.conftest import require_tool, runs
 
-runs = pytest.mark.skipif(not runnable(), reason="x86-64 code does not run here")
 SLIDERS, EMPTY, OCCUPIED = Parameter("sliders", "board"), Parameter("empty", "empty"), Parameter("occupied", "occupied")
 SQUARE, WORD = Parameter("square", "square", 64), Parameter("x", "word", 1 << 32)
 
@@ -211,19 +207,13 @@ def test_a_kernel_that_writes_nothing_has_not_passed() -> None:
     assert check(lambda columns, results, n: None, cases).status == "failed"
 
 
+_quick_cases = cache(partial(make_cases, quick=True))
+
+
 def judged(kernel: Kernel) -> str:
     cases = _quick_cases(kernel.routine.contract)
     with runner(kernel) as running:
         return check(running.run, cases).status
-
-
-_made: dict[Contract, Cases] = {}
-
-
-def _quick_cases(wanted: Contract) -> Cases:
-    if wanted not in _made:
-        _made[wanted] = make_cases(wanted, quick=True)
-    return _made[wanted]
 
 
 @runs

@@ -1,7 +1,5 @@
 """Cases for every kind of routine: whole sides, one square, numbered directions, adders; and several processes."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

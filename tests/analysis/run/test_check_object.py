@@ -1,9 +1,6 @@
 """Somebody's functions, and broken ones, are judged in Bochs; nothing of them runs here."""
 
-from __future__ import annotations
-
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -21,7 +18,7 @@ from setwise.codegen.lower import lower
 from setwise.codegen.machine.convention import CONVENTIONS
 from setwise.codegen.run.bochs import PROCESSORS
 from setwise.codegen.run.call import signature_of
-from tests.analysis.listings import assemble
+from tests.analysis.listings import assemble, assembled
 from tests.conftest import require_module, require_tool
 
 require_module("numpy")
@@ -61,9 +58,7 @@ RET = b"\xc3"
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     require_tool("bochs")
-    file = tmp_path_factory.mktemp("object") / "steps.o"
-    subprocess.run([require_tool("as"), "--64", "-o", str(file), "-"], input=SOURCE, text=True, check=True)
-    return file
+    return assembled(tmp_path_factory.mktemp("object"), SOURCE)
 
 
 def said(capsys: pytest.CaptureFixture[str], file: Path, symbol: str, spec: str, *more: str) -> tuple[int, str, str]:
@@ -111,7 +106,7 @@ def test_what_cannot_be_run_is_said_with_the_remedy(
     assert (status, "Haswell lacks avx512bw, avx512f, avx512vbmi" in err) == (1, True)
     for unwanted in (("--isa", "avx2"), ("sliders.union",)):
         status, _, err = said(capsys, made, "south", SOUTH, *unwanted)
-        assert (status, "a function of a file needs --object FILE --symbol SYM --spec NAME" in err) == (2, True)
+        assert (status, "needs --object FILE --symbol SYM --spec NAME" in err) == (2, True)
     assert main(["check", "--object", str(made)]) == 2
     assert "needs --object FILE" in capsys.readouterr().err
     monkeypatch.setenv("PATH", "")

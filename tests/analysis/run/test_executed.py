@@ -1,9 +1,6 @@
 """What calls really execute: against the code's own length, over real positions, by the command."""
 
-from __future__ import annotations
-
 import json
-import subprocess
 from itertools import pairwise
 from pathlib import Path
 
@@ -18,10 +15,10 @@ from setwise.codegen import board
 from setwise.codegen.catalogue import find
 from setwise.codegen.lower import lower
 from tests.analysis.commands.running import Capture, complaint, printed
-from tests.conftest import require_tool
+from tests.analysis.listings import compiled
+from tests.positions import KIWIPETE
 
 POSITIONS = Path(__file__).parents[2] / "data" / "positions.fen"
-KIWIPETE = board.KIWIPETE
 LOOP, UNROLLED = "dumb7.occluded-until-dry.sout", "dumb7.occluded.sout"
 
 
@@ -79,9 +76,7 @@ def test_count_over_positions(capsys: Capture) -> None:
 
 
 def test_count_of_an_object(capsys: Capture, tmp_path: Path) -> None:
-    source, made = tmp_path / "a.c", tmp_path / "a.o"
-    source.write_text("unsigned long long south(unsigned long long x) { return x >> 8; }\n")
-    subprocess.run([require_tool("gcc"), "-O2", "-fcf-protection=none", "-c", source, "-o", made], check=True)
+    made = compiled(tmp_path, "unsigned long long south(unsigned long long x) { return x >> 8; }\n")
     (row,) = json.loads(printed(capsys, "count", "--object", str(made), "--symbol", "south", "--json"))
     assert (row["name"], row["instructions"], row["moves"], row["operations"]) == ("south", 2, 1, 1)
     assert row["features"] == ["x86-64"]

@@ -1,7 +1,5 @@
 """The best kernels have nothing that level a finds: a few of every set in `make check`, all in `make long`."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The search finds what is known to be there, and says nothing of code that it cannot follow."""
 
-from __future__ import annotations
-
 import json
 import random
 import time

@@ -4,8 +4,6 @@ They are made from iced's description of each encoding, so none can be forgotten
 such as edges of counts. rsi points to memory here too.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from itertools import product

@@ -4,8 +4,6 @@
 so do the lanes of zmm9.
 """
 
-from __future__ import annotations
-
 import re
 
 CONDITIONS = ("o", "no", "b", "ae", "e", "ne", "be", "a", "s", "ns", "p", "np", "l", "ge", "le", "g")

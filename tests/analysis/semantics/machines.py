@@ -4,8 +4,6 @@ Both execute the same code: it fills the registers from a work area, jumps to th
 again. The memory that the instruction works on, with a stack, is part of the work area.
 """
 
-from __future__ import annotations
-
 import ctypes
 import mmap
 import platform

@@ -1,7 +1,5 @@
 """Both domains do the same: on each operation, and on each instruction."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from typing import Any

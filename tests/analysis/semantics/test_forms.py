@@ -1,7 +1,5 @@
 """Every form that kernels use is among those that run on this CPU and in Bochs beside their semantics."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import cache
 

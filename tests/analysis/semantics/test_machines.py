@@ -4,8 +4,6 @@ Where they differ the manual decides: a fault of Bochs' belongs into setwise.ana
 ours.
 """
 
-from __future__ import annotations
-
 import random
 import re
 import struct

@@ -4,8 +4,6 @@ A break changes what an entry leaves: a flag, a register's upper half, memory, w
 which. It is alive where every form of that entry, in every round, still gives what the machine gives.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Container, Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Values of many samples side by side: each is what integers give."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """The semantics beside what test_machines.py tries: control, refusals, undefined flags, alignment, masks."""
 
-from __future__ import annotations
-
 import iced_x86
 import pytest
 

@@ -1,7 +1,5 @@
 """Instructions as GNU as and NASM read them."""
 
-from __future__ import annotations
-
 from setwise.codegen.machine.code import Instruction, Label, Memory, Operand, Register
 
 WORDS = {8: "byte", 16: "word", 32: "dword", 64: "qword", 128: "xmmword", 256: "ymmword", 512: "zmmword"}

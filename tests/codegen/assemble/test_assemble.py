@@ -1,7 +1,5 @@
 """Two assemblers here against GNU as: branches, data and tables; instructions: tests/codegen/targets/test_tables.py."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Kernels to export in tests, each made once, and what assembles their listings."""
 
-from __future__ import annotations
-
 import subprocess
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -10,10 +8,13 @@ from functools import cache
 from pathlib import Path
 
 from setwise.analysis import api
+from setwise.analysis.exports.facts import facts_of
 from setwise.codegen.catalogue import catalogue, find
 from setwise.codegen.export.listings.dialects import DIALECTS, Flavour
 from setwise.codegen.export.listings.listing import source
 from setwise.codegen.export.names import symbol
+from setwise.codegen.export.objects.relocatable import ObjectFile, object_file
+from setwise.codegen.export.order import Order
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
 from setwise.codegen.request import Request
@@ -69,6 +70,26 @@ def is_its_own(one: Kernel) -> bool:
     """Whether it is not the code of the instruction set that its own extends."""
     older = one.target.extends
     return older is None or lower(one.routine, older.name, one.convention.name, one.layout.lanes).code != one.code
+
+
+def order(kernels: Iterable[Kernel]) -> Order:
+    """Return an export of these kernels."""
+    return Order(tuple(kernels), facts_of, "a test")
+
+
+def told(*command: str | Path) -> str:
+    """Return the output of a program, which must neither fail nor warn."""
+    done = subprocess.run([require_tool(str(command[0])), *command[1:]], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "warning" not in done.stderr.lower(), done.stderr
+    return done.stdout
+
+
+def written(directory: Path, one: Kernel, write: Callable[[ObjectFile], bytes]) -> Path:
+    """The object of a kernel, called as its symbol."""
+    path = directory / f"{symbol(one)}.o"
+    path.write_bytes(write(object_file(one, "a remark")))
+    return path
 
 
 def flavour_of(kernel: Kernel) -> Flavour:

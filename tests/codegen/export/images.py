@@ -4,8 +4,6 @@ What is in them is position-independent: it runs wherever it lies, and Win64 cod
 calls kernels of any convention.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

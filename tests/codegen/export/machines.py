@@ -3,8 +3,6 @@
 Each function gives what the program printed; a program that faults or fails is an AssertionError with its messages.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Relocatable object files read back by LIEF, which shares nothing with what wrote them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

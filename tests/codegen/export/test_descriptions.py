@@ -1,7 +1,5 @@
 """Random descriptions exported: assemblers make the same bytes of them, compilers code that gives the same."""
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -20,13 +18,12 @@ from setwise.codegen.ir.values import Value, constant
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
 from setwise.codegen.run.call import missing
-from setwise.codegen.run.executable import runnable
 from setwise.codegen.targets.table import Refused
 from tests.codegen.descriptions import RandomDescription, described
 from tests.codegen.export.sources.exported import RUST, ZIG, C, Compiler, made
 from tests.codegen.judging import assert_right, on_this_processor
 from tests.codegen.programs import routine
-from tests.conftest import require_module
+from tests.conftest import require_module, runs
 
 FEW, MANY = range(0, 72, 2), range(2000, 2100)
 
@@ -87,7 +84,7 @@ def test_source_has_nothing_to_warn_of(compiler: Compiler, tmp_path: Path) -> No
     made(tmp_path, compiler, functions | {"lanes": lower(lanes, "avx2")}, *FLAGS.get(compiler.name, ("-c",)), *flags)
 
 
-@pytest.mark.skipif(not runnable(), reason="not run: this processor is not x86-64")
+@runs
 @pytest.mark.parametrize(
     ("compiler", "seeds"),
     [

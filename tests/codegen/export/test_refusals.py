@@ -1,7 +1,5 @@
 """Every format says all operations of the sample, or refuses in one line."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Files of an export come all or not at all, whatever stands in the way."""
 
-from __future__ import annotations
-
 import errno
 import os
 from collections.abc import Callable

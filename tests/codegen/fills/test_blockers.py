@@ -1,7 +1,5 @@
 """Walls: what stops a ray, gathered side by side."""
 
-from __future__ import annotations
-
 from hypothesis import example, given
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """Ceilings: what the kernels for general registers may cost at most, counted from their bytes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
@@ -16,12 +14,11 @@ from setwise.codegen.board import ALL
 from setwise.codegen.board import DIRECTIONS as COMPASS
 from setwise.codegen.catalogue import catalogue, find
 from setwise.codegen.fills import kogge_stone
-from setwise.codegen.ir.layout import Layout
-from setwise.codegen.ir.routine import Contract, Parameter, Routine
-from setwise.codegen.ir.values import Value, constant
+from setwise.codegen.ir.routine import Routine
+from setwise.codegen.ir.values import CompassRay, constant
 from setwise.codegen.lower import lower
-from setwise.codegen.targets import SCALARS
 from tests import seeds_c
+from tests.codegen.programs import routine as described
 from tests.conftest import require_tool
 
 DIRECTIONS = tuple(seeds_c.DIRECTIONS)
@@ -107,12 +104,8 @@ def test_an_occluded_fill_with_all_squares_empty_is_the_empty_fill(direction: st
     routine = find(f"kogge-stone.empty-{form}.{direction}")
     fill = kogge_stone.occluded if form == "fill" else kogge_stone.attacks
 
-    def describe(layout: Layout, gen: Value) -> tuple[Value, ...]:
-        (ray,) = layout.rays((COMPASS[direction],))
-        return (fill(ray, gen, constant(ALL, gen.lanes)),)
-
-    contract = Contract((Parameter("sliders", "board"),), routine.contract.specification, direction)
-    traced = Routine("test", "traced", direction, contract, (describe,), "", "", SCALARS)
+    ray = CompassRay((COMPASS[direction],))
+    traced = described(lambda gen: (fill(ray, gen, constant(ALL)),), 1)
     assert binary_of(lower(traced, isa, "sysv")) == code(routine.name, isa)
 
 

@@ -3,8 +3,6 @@
 The kernels' machine code is stepped; the printed forms are written here as the pages have them.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from functools import cache

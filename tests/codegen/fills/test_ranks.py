@@ -1,7 +1,5 @@
 """Boards rank by rank: right for any number of boards, in place too, and proved."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

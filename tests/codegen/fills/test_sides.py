@@ -1,7 +1,5 @@
 """Whole sides with their leapers: how few instructions, and what they give in positions of games."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,8 +16,7 @@ from setwise.codegen.ir.values import CompassRay, parameter
 from setwise.codegen.lower import lower
 from setwise.codegen.passes.expand import expand
 from setwise.codegen.passes.state import Masks
-from setwise.codegen.run.executable import runnable
-from tests.conftest import require_module
+from tests.conftest import require_module, runs
 
 ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "engine-authors.md"
@@ -72,7 +69,7 @@ def test_two_steps_that_are_united_become_one() -> None:
     assert shifts(first | CompassRay((NORT,)).step(other)) == shifts(first | ray.step(other, 2)) == 2
 
 
-@pytest.mark.skipif(not runnable(), reason="x86-64 code does not run here")
+@runs
 def test_positions_are_attacked_as_python_chess_says() -> None:
     chess = require_module("chess")
     fens = [line for line in POSITIONS.read_text().splitlines() if line and not line.startswith("#")]

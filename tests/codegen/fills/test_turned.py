@@ -1,7 +1,5 @@
 """Rooks on boards that are turned: what they attack, and the kernels in which they stand beside bishops."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

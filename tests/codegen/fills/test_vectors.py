@@ -1,7 +1,5 @@
 """Kernels for vector registers: how few instructions they are, and that their bytes are what they say."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache

@@ -1,7 +1,5 @@
 """Each instruction's line is that of the description which made its value, whatever the passes made of that."""
 
-from __future__ import annotations
-
 import linecache
 
 import pytest

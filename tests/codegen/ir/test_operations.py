@@ -1,7 +1,5 @@
 """The table of operations: what is derived from `compute` holds, and every language says each or refuses in a line."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -1,7 +1,5 @@
 """The passes over the graph keep what a description computes; what they know of bits is true."""
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Callable
 
@@ -28,10 +26,10 @@ from tests.codegen.programs import ALL, COUNTED, PLAIN, Program, Step, oracle, p
 
 MASKS = tuple(Masks(inner, ranks) for inner in (False, True) for ranks in (False, True))
 
-masking = programs(("and", "and", "or", "xor", "not", "copy", *COUNTED), 12)
+masking = programs(("and", "and", "or", "xor", "not", "copy", *COUNTED))
 """Descriptions with many masks and shifts: what the passes look for."""
 
-anything = programs((*PLAIN, *COUNTED, "not", "copy", "mul"), 12)
+anything = programs((*PLAIN, *COUNTED, "not", "copy", "mul"))
 
 
 def traced(program: Callable[..., tuple[Value, ...]], parameters: int) -> Graph:

@@ -1,7 +1,5 @@
 """Squares counted, by the instruction or by sums side by side: in each lane, and in all lanes together."""
 
-from __future__ import annotations
-
 import pytest
 
 import setwise

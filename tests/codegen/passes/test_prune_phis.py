@@ -1,7 +1,5 @@
 """Regions carry nothing that nobody reads, and nothing that stays as it is."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from setwise.analysis.spec.evaluator import evaluate

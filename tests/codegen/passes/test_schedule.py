@@ -1,7 +1,5 @@
 """The order of values: what is reordered keeps its sense, costs no move more, and ends sooner."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """A fill that goes back begins with what the fill against it has, and computes what it did."""
 
-from __future__ import annotations
-
 from random import Random
 
 import pytest

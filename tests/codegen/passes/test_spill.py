@@ -3,8 +3,6 @@
 Kernels are stepped, so that those of every instruction set run here, and return with all that they must save.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial, reduce
 
@@ -15,37 +13,20 @@ from setwise.analysis.run.caller import Caller
 from setwise.analysis.run.interpreter import Interpreter
 from setwise.analysis.spec.contracts import task_of
 from setwise.codegen.ir.control import at_least, below, nonzero, repeat, switch, table, when, while_
-from setwise.codegen.ir.layout import Layout
-from setwise.codegen.ir.routine import Contract, Parameter, Routine
 from setwise.codegen.ir.values import Value, constant
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
 from setwise.codegen.machine.code import Instruction, Memory, Register, general
-from setwise.codegen.targets import ALL_SETS, TARGETS
+from setwise.codegen.targets import TARGETS
 from setwise.codegen.targets.table import Refused
-from tests.codegen.programs import ALL
+from tests.codegen.programs import ALL, Description, routine
 
-Description = Callable[..., tuple[Value, ...]]
 Values = tuple[Value, ...]
 
 scalar = pytest.mark.parametrize(("isa", "abi"), [("x86-64", "win64"), ("bmi2", "sysv")])
 wide = pytest.mark.parametrize(
     ("isa", "lanes", "abi"), [("sse2", 2, "win64"), ("avx2", 4, "sysv"), ("avx512", 8, "win64")]
 )
-
-
-def routine(describe: Description, boards: int, scalars: int = 0, results: int = 1) -> Routine:
-    """A routine of so many boards, one in each lane, and behind them so many numbers that all lanes share."""
-    parameters = [Parameter(f"b{i}", "board") for i in range(boards)]
-    parameters += [Parameter(f"s{i}", "count") for i in range(scalars)]
-    parameters += [Parameter("to", "results")] * (results > 1)
-
-    def with_layout(_: Layout, *values: Value) -> Values:
-        return describe(*values[: boards + scalars])
-
-    names = tuple(f"r{i}" for i in range(results))
-    contract = Contract(tuple(parameters), "", "", names)
-    return Routine("test", "form", "", contract, (with_layout,), "", "", ALL_SETS, batched=True)
 
 
 CASES = (
@@ -57,7 +38,7 @@ CASES = (
 def check(describe: Description, boards: int, isa: str, abi: str, lanes: int = 1, scalars: int = 0) -> Kernel:
     """The kernel gives, in every lane, what the description gives on constants; it leaves what it must as it was."""
     count = len(describe(*(constant(1) for _ in range(boards + scalars))))
-    kernel = lower(routine(describe, boards, scalars, count), isa, abi, lanes)
+    kernel = lower(routine(describe, boards, scalars, count, batched=True), isa, abi, lanes)
     caller = Caller(binary_of(kernel), task_of(kernel))
     for case in CASES:
         given = [case[at % len(case)] ^ at // len(case) for at in range(boards + scalars)]
@@ -100,11 +81,19 @@ def many(count: int, first: Value) -> list[Value]:
 # -- vectors
 
 
+def crowded(count: int) -> Description:
+    """Return a description of `count` values that are used in reverse order, so that all are live at once."""
+    return lambda a, b: (joined(many(count, a ^ b)[::-1]),)
+
+
+@scalar
+@pytest.mark.parametrize("count", [8, 12, 16, 20])
+def test_more_values_than_registers(isa: str, abi: str, count: int) -> None:
+    assert bool(slots(check(crowded(count), 2, isa, abi))) == (count > 15)
+
+
 @wide
 def test_more_vectors_than_registers(isa: str, lanes: int, abi: str) -> None:
-    def crowded(count: int) -> Description:
-        return lambda a, b: (joined(many(count, a ^ b)[::-1]),)
-
     registers = TARGETS[isa].vectors
     assert slots(check(crowded(registers + 6), 2, isa, abi, lanes))
     assert not slots(check(crowded(registers - 4), 2, isa, abi, lanes)), "where registers suffice, nothing waits"
@@ -192,12 +181,12 @@ def test_one_number_for_all_lanes_may_be_the_result(isa: str, lanes: int) -> Non
     check(lambda a, n: (n + 1,), 1, isa, "sysv", lanes, scalars=1)
     check(lambda a, n: (n, a, constant(7)), 1, isa, "sysv", lanes, scalars=1)
     with pytest.raises(Refused, match=r"sse2 has no instruction for '.*': use avx2"):
-        lower(routine(lambda a, n: (n,), 1, 1), "sse2")
+        lower(routine(lambda a, n: (n,), 1, 1, batched=True), "sse2")
 
 
 @pytest.mark.parametrize("isa", ["sse2", "avx2", "avx512"])
 def test_more_boards_than_registers_for_arguments_are_refused(isa: str) -> None:
-    nine = routine(lambda *boards: (joined(boards),), 9)
+    nine = routine(lambda *boards: (joined(boards),), 9, batched=True)
     for abi, count in (("sysv", 8), ("win64", 4)):
         with pytest.raises(
             Refused, match=f"takes 9 boards in vector registers, and {abi} has {count} .*x86-64 or bmi2"
@@ -208,11 +197,8 @@ def test_more_boards_than_registers_for_arguments_are_refused(isa: str) -> None:
 
 
 def test_more_stack_than_a_page_is_refused() -> None:
-    def describe(a: Value, b: Value) -> Values:
-        return (joined(many(100, a ^ b)[::-1]),)
-
     with pytest.raises(Refused, match=r"needs \d,\d{3} bytes of stack, .* 4,096 at most: .* take fewer lanes"):
-        lower(routine(describe, 2), "avx512", lanes=8)
+        lower(routine(crowded(100), 2, batched=True), "avx512", lanes=8)
 
 
 # -- shift counts

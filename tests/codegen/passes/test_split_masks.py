@@ -1,7 +1,5 @@
 """A board within two masks is where the boards within one of them meet."""
 
-from __future__ import annotations
-
 from random import Random
 
 import pytest

@@ -1,7 +1,5 @@
 """The verifier accepts the IR after every pass, and notices IR that breaks its rules."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """A verifier of the IR, as compilers have: types, one definition, dominance. It is run after every pass in tests."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from setwise.codegen.ir.graph import Graph, dependencies

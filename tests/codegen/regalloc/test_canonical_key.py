@@ -1,7 +1,5 @@
 """Searches alike go one way: what one has found, the others take, and it is what they would have found."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -6,8 +6,6 @@ operations are done, which values lie in registers, and what the result register
 Only copies cost.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -23,17 +21,16 @@ from setwise.codegen.assemble import assemble
 from setwise.codegen.board import DIR8
 from setwise.codegen.catalogue import find
 from setwise.codegen.ir.graph import Graph, postorder
-from setwise.codegen.ir.layout import Layout
 from setwise.codegen.ir.operations import COMMUTATIVE
-from setwise.codegen.ir.routine import Contract, Parameter, Routine
 from setwise.codegen.ir.values import Value, parameter
 from setwise.codegen.kernel import Kernel, plan
 from setwise.codegen.lower import lower
 from setwise.codegen.passes.select import select
 from setwise.codegen.passes.state import Block
 from setwise.codegen.pipeline import lower_forms
-from setwise.codegen.targets import ALL_SETS, TARGETS
+from setwise.codegen.targets import TARGETS
 from setwise.codegen.targets.table import Target
+from tests.codegen.programs import routine, small
 
 FAMILIES = ("dumb7", "kogge-stone")
 FORMS = ("occluded", "attacks")
@@ -230,28 +227,14 @@ def test_the_search_knows_the_forms() -> None:
     assert needed(a.copy() & 0xFF) == 1  # a copy is no operation, a constant needs no register
 
 
-def straight_code(seed: int) -> Routine:
-    """Some operations at random on two boards, boards a lane in vector registers."""
-    drawn = random.Random(seed)
-
-    def describe(_: Layout, *boards: Value) -> tuple[Value, ...]:
-        values = list(boards)
-        for _step in range(drawn.randrange(4, 9)):
-            a, b = drawn.choice(values[-4:]), drawn.choice(values)
-            values.append(drawn.choice((a & b, a | b, a ^ b, a - b, a << 8, a >> 7)))
-        return (values[-1],)
-
-    board = (Parameter("a", "board"), Parameter("b", "empty"))
-    return Routine("test", str(seed), "", Contract(board, "", ""), (describe,), "", "", ALL_SETS, batched=True)
-
-
 @pytest.mark.parametrize(
     ("isa", "abi"), [("x86-64", "wiki"), ("x86-64", "win64"), ("bmi2", "sysv"), ("sse2", "sysv"), ("sse2", "wiki")]
 )
 def test_straight_code_in_its_order_needs_no_more(isa: str, abi: str) -> None:
     """Wherever a parameter comes, in the result's register too."""
     for seed in range(12):
-        state = next(lower_forms(plan(straight_code(seed), TARGETS[isa], abi, None)))
+        straight = routine(small(random.Random(seed), ("and", "or", "xor", "sub", "shl", "shr"), 8), 2, batched=True)
+        state = next(lower_forms(plan(straight, TARGETS[isa], abi, None)))
         if any(isinstance(item, Value) and item.op not in ("copy", "load-constant") for item in state.block.items):
             ours = moves(state.kernel)
             assert fewest(of_kernel(state.kernel, state.block), ours, in_order=True) == ours, (seed, state.block.items)

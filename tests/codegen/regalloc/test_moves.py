@@ -1,7 +1,5 @@
 """Moves that happen at once come one by one: every register ends with what it was to get."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from hypothesis import given

@@ -5,8 +5,6 @@ ISA LANES ...`; one that reads or writes outside its arrays dies. With `beyond` 
 board more than there is, behind the arrays or before them, and must die.
 """
 
-from __future__ import annotations
-
 import ctypes
 import mmap
 import sys

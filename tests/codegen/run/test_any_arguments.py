@@ -1,19 +1,17 @@
 """Whatever somebody hands to a kernel as boards, arrays or numbers: it is right, or refused in one line."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import setwise
 from setwise.codegen.run.executable import runnable
 from tests.codegen.run.arrays import NORTH_EAST, Boards, kernel
+from tests.conftest import runs
 
-pytestmark = pytest.mark.skipif(not runnable(), reason="x86-64 code does not run here")
+pytestmark = runs
 
 
 DTYPES = ["<u8", ">u8", "<i8", "<f8", "<u4", "u1", "O", "M8[s]", "?", "V8", "U2"]

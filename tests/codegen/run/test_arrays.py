@@ -1,7 +1,5 @@
 """Routines on arrays, from Python: the same wherever they lie, nothing touched beside them, and what is refused."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys
@@ -18,13 +16,15 @@ import pytest
 import setwise
 from setwise.codegen.catalogue import catalogue
 from setwise.codegen.fills.batch import on_arrays
+from setwise.codegen.lower import lower
 from setwise.codegen.machine.convention import SYSV, WIN64
-from setwise.codegen.run.call import best_isa, host
+from setwise.codegen.run.call import best_isa, host, signature_of
 from setwise.codegen.run.executable import runnable
 from setwise.codegen.targets import VECTORS
 from tests.codegen.run.arrays import CANARY, NORTH_EAST, Boards, at_byte, boards, cases, kernel, kernels
+from tests.conftest import runs
 
-pytestmark = pytest.mark.skipif(not runnable(), reason="x86-64 code does not run here")
+pytestmark = runs
 
 ROOT = Path(__file__).parents[3]
 UNION = "sliders.union.batch"
@@ -236,6 +236,13 @@ def moves(pawns: setwise.Board, knights: setwise.Board, empty: setwise.Board) ->
     return Moves(pawns.step(setwise.NORT) & empty, knights.step(setwise.SOUT, setwise.SOUT, setwise.WEST) & empty)
 
 
+def test_loops_read_no_more_pointers_than_there_are() -> None:
+    """NumPy gives a pointer for each input and each result, and nothing behind them."""
+    routine = on_arrays(moves.routine)
+    arrays = signature_of(lower(routine, "sse2", host().name)).arguments[:-1]
+    assert [slot.file for slot in arrays] == ["address"] * 3 + ["results"] * 2
+
+
 @pytest.mark.parametrize("isa", ["x86-64", None])
 def test_several_results_into_given_arrays(isa: str | None) -> None:
     run, n = moves.kernel(isa), 37
@@ -367,6 +374,7 @@ from setwise.codegen.run.function import Function
 from setwise.codegen.catalogue import find
 from setwise.codegen.lower import lower
 from setwise.codegen.machine.code import Code, Instruction, Label, Memory
+from tests.conftest import runs
 kernel = lower(find({NORTH_EAST!r}), abi={host().name!r})
 first = Memory(64, kernel.convention.arguments[0])
 wait = (Label("wait"), Instruction("cmp", (first, 0)), Instruction("je", (Label("wait"),)), Instruction("ret"))

@@ -1,7 +1,5 @@
 """An emulated machine boots from our own bytes, makes its calls, and tells what went wrong in which."""
 
-from __future__ import annotations
-
 import struct
 import subprocess
 import sys

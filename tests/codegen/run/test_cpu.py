@@ -1,7 +1,5 @@
 """What the processor says of itself, against what the kernel lists and against made-up processors."""
 
-from __future__ import annotations
-
 import platform
 from collections.abc import Iterator
 from pathlib import Path

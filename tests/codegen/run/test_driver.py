@@ -1,7 +1,5 @@
 """The emitted driver: arguments arrive, results come back, and every way of breaking a convention is caught."""
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Sequence
 
@@ -17,8 +15,8 @@ from setwise.codegen.run.call import Runner, missing
 from setwise.codegen.run.driver import driver
 from setwise.codegen.run.executable import NotRunnable, runnable
 from setwise.codegen.run.harness import GENERAL, ArgumentSlot, Signature
+from tests.conftest import runs
 
-runs = pytest.mark.skipif(not runnable(), reason="x86-64 code does not run here")
 avx = pytest.mark.skipif("avx" not in cpu.features(), reason="this processor has no AVX")
 U64 = ctypes.c_uint64
 RAX, RCX, RBX, RSP = map(general, ("rax", "rcx", "rbx", "rsp"))

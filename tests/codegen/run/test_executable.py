@@ -1,7 +1,5 @@
 """Machine code that runs, in memory that is never writable and executable at once, and is given back."""
 
-from __future__ import annotations
-
 import ctypes
 import gc
 import platform
@@ -17,9 +15,10 @@ from setwise.codegen.run.call import host
 from setwise.codegen.run.executable import Executable, NotRunnable, runnable
 from setwise.codegen.run.function import Function
 from setwise.codegen.run.stopwatch import Stopwatch
+from tests.conftest import runs
 
-runs = pytest.mark.skipif(not runnable(), reason="x86-64 code does not run here")
 MAPS = Path("/proc/self/maps")
+mapped = pytest.mark.skipif(not runnable() or not MAPS.exists(), reason="it does not run here, or maps are elsewhere")
 ANSWER = bytes.fromhex("b82a000000c3")  # mov eax, 42; ret
 
 
@@ -38,8 +37,7 @@ def writable_code() -> set[str]:
     return {line.split()[0] for line in MAPS.read_text().splitlines() if {"w", "x"} <= set(line.split()[1])}
 
 
-@runs
-@pytest.mark.skipif(not MAPS.exists(), reason="the system lists its mappings elsewhere")
+@mapped
 def test_memory_is_never_writable_and_executable(monkeypatch: pytest.MonkeyPatch) -> None:
     others = writable_code()
     before: list[str | None] = []
@@ -59,8 +57,7 @@ def test_memory_is_never_writable_and_executable(monkeypatch: pytest.MonkeyPatch
     assert permissions(address) is None
 
 
-@runs
-@pytest.mark.skipif(not MAPS.exists(), reason="the system lists its mappings elsewhere")
+@mapped
 @pytest.mark.parametrize("length", [6, 8, 4096, 5001])
 @pytest.mark.parametrize("data", [1, 64, 4096, 9000])
 def test_data_is_read_alone(length: int, data: int) -> None:
@@ -74,8 +71,7 @@ def test_data_is_read_alone(length: int, data: int) -> None:
     assert permissions(first) is None
 
 
-@runs
-@pytest.mark.skipif(not MAPS.exists(), reason="the system lists its mappings elsewhere")
+@mapped
 @pytest.mark.parametrize("name", ["exploding.rook", "shift.one.any", "sliders.rays", "kogge-stone.attacks.noEa"])
 def test_no_kernel_has_data_that_can_be_executed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither where it is called nor where it is timed."""
@@ -105,8 +101,7 @@ def test_no_kernel_has_data_that_can_be_executed(name: str, monkeypatch: pytest.
     del function, stopwatch
 
 
-@runs
-@pytest.mark.skipif(not MAPS.exists(), reason="the system lists its mappings elsewhere")
+@mapped
 def test_memory_lives_as_long_as_its_last_user() -> None:
     code = Executable(ANSWER)
     address = code.address()

@@ -1,7 +1,5 @@
 """The loop that times routines: it calls as often as it says, with the arguments that it says, and really chains."""
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Sequence
 
@@ -15,13 +13,12 @@ from setwise.codegen.machine.code import Code, Instruction, Memory, Register, ge
 from setwise.codegen.machine.convention import SYSV, WIN64
 from setwise.codegen.run import cpu
 from setwise.codegen.run.call import host
-from setwise.codegen.run.executable import runnable
 from setwise.codegen.run.function import Function
 from setwise.codegen.run.harness import GENERAL, ArgumentSlot, Signature
 from setwise.codegen.run.stopwatch import ArgumentSets, Stopwatch
 from setwise.codegen.run.timer import CALLS, RESULTS, Calls, timer
+from tests.conftest import runs
 
-runs = pytest.mark.skipif(not runnable(), reason="x86-64 code does not run here")
 ALL = (1 << 64) - 1
 RAX, RDI, RSI, RSP = map(general, ("rax", "rdi", "rsi", "rsp"))
 ONE, TWO = Signature(SYSV, (GENERAL,)), Signature(SYSV, (GENERAL, GENERAL))

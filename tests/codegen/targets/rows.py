@@ -1,7 +1,5 @@
 """Every row of every target as instructions: a value that it makes, in each width, its registers low and high."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 from setwise.codegen.ir.values import Value, constant, parameter

@@ -4,8 +4,6 @@ A line: mnemonics, then the operands of each form. r64 m32 x y z k are registers
 element broadcast, i32 an immediate, u8 a vector instruction's; x y stand for all 16 registers, X Y Z for all 32.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What is said of instruction sets and processors: in one place, and true of the bytes."""
 
-from __future__ import annotations
-
 import ast
 import re
 

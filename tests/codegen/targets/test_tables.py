@@ -1,7 +1,5 @@
 """The forms in the targets' tables: four assemblers write the same bytes for all registers and kinds of address."""
 
-from __future__ import annotations
-
 import subprocess
 from itertools import islice
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The Go export: what it says, and what Go's assembler makes of it, proved and run from a Go program."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,18 +9,16 @@ import pytest
 
 from setwise.analysis.code.decode import Binary
 from setwise.analysis.code.objects import load_all
-from setwise.analysis.exports.facts import facts_of
 from setwise.analysis.proof.prover import Prover
 from setwise.analysis.spec.contracts import task_of
 from setwise.analysis.spec.task import Place, Task
 from setwise.codegen.export.listings import go
 from setwise.codegen.export.names import go_name
 from setwise.codegen.export.objects.relocatable import with_endbr64
-from setwise.codegen.export.order import Order
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.request import Request
 from setwise.codegen.targets import TARGETS
-from tests.codegen.export.exports import kernel, spread
+from tests.codegen.export.exports import kernel, order, spread
 from tests.conftest import require_tool
 
 SAMPLE = (
@@ -69,10 +65,6 @@ def package(directory: Path, kernels: Sequence[Kernel]) -> Path:
         done = subprocess.run([require_tool("go"), *command], cwd=directory, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
     return directory / "program"
-
-
-def order(kernels: Sequence[Kernel]) -> Order:
-    return Order(tuple(kernels), facts_of, "a test")
 
 
 def go_task(one: Kernel) -> Task:

@@ -1,7 +1,5 @@
 """Listings: what they say, and that each dialect's own assembler makes the same bytes of them."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Objects linked by toolchains of Linux, Windows and macOS; what comes out is proved again, and run here."""
 
-from __future__ import annotations
-
 import ctypes
 import subprocess
 import sys
@@ -11,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from setwise.analysis.exports.facts import facts_of
 from setwise.analysis.proof.prover import Prover
 from setwise.analysis.spec import raywalk
 from setwise.codegen.export.formats import FORMATS
@@ -20,15 +17,14 @@ from setwise.codegen.export.objects.coff import coff
 from setwise.codegen.export.objects.elf import elf
 from setwise.codegen.export.objects.header import header
 from setwise.codegen.export.objects.macho import macho
-from setwise.codegen.export.objects.relocatable import ObjectFile, object_file, with_endbr64
-from setwise.codegen.export.order import Order
+from setwise.codegen.export.objects.relocatable import with_endbr64
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.run.call import missing
 from setwise.codegen.targets import TARGETS
 from tests.codegen.export import images
-from tests.codegen.export.exports import kernel, sample
+from tests.codegen.export.exports import kernel, order, sample, told, written
 from tests.codegen.export.machines import under_wine
-from tests.conftest import require_module, require_tool
+from tests.conftest import require_module
 
 CALLS = (
     ("kogge-stone.attacks.sout", "x86-64"),
@@ -66,22 +62,12 @@ def expected() -> list[str]:
     return [" ".join(f"{int(word):x}" for word in row) for row in rows]
 
 
-def order(kernels: Sequence[Kernel]) -> Order:
-    return Order(tuple(kernels), facts_of, "a test")
-
-
 def export(directory: Path, form: str, kernels: Sequence[Kernel]) -> list[Path]:
     """The files of one format in the directory; gives the objects and libraries among them."""
     files = FORMATS[form].files(order(kernels))
     for name, content in files.items():
         (directory / name).write_bytes(content)
     return [directory / name for name in files if not name.endswith(".h")]
-
-
-def build(command: Sequence[str | Path]) -> None:
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert "warning" not in done.stderr.lower(), done.stderr
 
 
 def zig(*arguments: str | Path) -> list[str | Path]:
@@ -99,8 +85,8 @@ def test_programs_of_c_and_cpp_call_the_kernels(compiler: str, form: str, abi: s
     objects = export(tmp_path, form, [kernel(name, isa, abi) for name, isa in CALLS if isa != "avx2"])
     (tmp_path / "main.c").write_text(PROGRAM)
     program, *language = compiler.split()
-    build([require_tool(program), *language, *STRICT, "-c", "-o", tmp_path / "main.o", tmp_path / "main.c"])
-    build([require_tool(program), "-o", tmp_path / "main", tmp_path / "main.o", *objects])
+    told(program, *language, *STRICT, "-c", "-o", tmp_path / "main.o", tmp_path / "main.c")
+    told(program, "-o", tmp_path / "main", tmp_path / "main.o", *objects)
     done = subprocess.run([tmp_path / "main"], capture_output=True, text=True, check=True)
     assert done.stdout.split("\n")[:-1] == expected()
 
@@ -113,15 +99,7 @@ def test_the_header_declares_vectors_for_compilers_that_know_them(tmp_path: Path
     ):
         (tmp_path / name).write_text(content)
     for compiler in ("gcc", "clang-19"):
-        build([require_tool(compiler), "-std=c11", *STRICT, "-o", tmp_path / "main", tmp_path / "main.c"])
-
-
-def written(directory: Path, kernels: Sequence[Kernel], write: Callable[[ObjectFile], bytes]) -> list[Path]:
-    """The objects of these kernels."""
-    paths = [directory / f"{symbol(one)}.o" for one in kernels]
-    for path, one in zip(paths, kernels, strict=True):
-        path.write_bytes(write(object_file(one, "a remark")))
-    return paths
+        told(compiler, "-std=c11", *STRICT, "-o", tmp_path / "main", tmp_path / "main.c")
 
 
 def assert_right(memory: images.Memory, kernels: Sequence[Kernel]) -> None:
@@ -141,9 +119,9 @@ def few(abi: str) -> list[Kernel]:
 
 def test_a_shared_library_of_linux_runs(tmp_path: Path) -> None:
     kernels = [with_endbr64(one) for one in few("sysv")]
-    objects = written(tmp_path, [*kernels, kernel("sliders.union")], elf)
+    objects = [written(tmp_path, one, elf) for one in (*kernels, kernel("sliders.union"))]
     library = tmp_path / "libsetwise.so"
-    build([require_tool("gcc"), "-shared", "-nostdlib", "-Wl,-z,text,--fatal-warnings", "-o", library, *objects])
+    told("gcc", "-shared", "-nostdlib", "-Wl,-z,text,--fatal-warnings", "-o", library, *objects)
     union = ctypes.CDLL(str(library)).setwise_sliders_union_x86_64
     union.restype, union.argtypes = ctypes.c_uint64, (ctypes.c_uint64,) * 3
     assert union(1, 0, 1) == 0x0101_0101_0101_01FE
@@ -157,16 +135,16 @@ def linkers(program: str) -> list[Any]:
 
 def windows_library(directory: Path, kernels: Sequence[Kernel], command: Sequence[str | Path]) -> images.Memory:
     """Linked for Windows: its Win64 code runs here behind the driver, which watches the registers."""
-    objects = written(directory, kernels, coff)
+    objects = [written(directory, one, coff) for one in kernels]
     entry = f"-Wl,--entry={symbol(kernels[0])}"  # any will do: nothing is ever started
-    build([*command, "-shared", "-nostdlib", entry, "-o", directory / "setwise.dll", *objects])
+    told(*command, "-shared", "-nostdlib", entry, "-o", directory / "setwise.dll", *objects)
     return images.load(directory / "setwise.dll")
 
 
 @pytest.mark.parametrize(("linker", "which"), linkers("mingw"))
 def test_a_library_of_windows(linker: str, which: Callable[[str], list[Kernel]], tmp_path: Path) -> None:
     mingw = linker == "mingw"
-    command = [require_tool("x86_64-w64-mingw32-gcc")] if mingw else zig("-target", "x86_64-windows-gnu")
+    command = ["x86_64-w64-mingw32-gcc"] if mingw else zig("-target", "x86_64-windows-gnu")
     memory = windows_library(tmp_path, which("win64"), command)
     assert_right(memory, which("win64"))
 
@@ -175,8 +153,7 @@ def test_a_library_of_windows(linker: str, which: Callable[[str], list[Kernel]],
 def test_a_program_of_windows_by_mingw_runs_under_wine(form: str, tmp_path: Path) -> None:
     objects = export(tmp_path, form, [kernel(name, isa, "win64") for name, isa in CALLS])
     (tmp_path / "main.c").write_text(PROGRAM)
-    compiler = require_tool("x86_64-w64-mingw32-gcc")
-    build([compiler, "-std=c11", *STRICT, "-o", tmp_path / "main.exe", tmp_path / "main.c", *objects])
+    told("x86_64-w64-mingw32-gcc", "-std=c11", *STRICT, "-o", tmp_path / "main.exe", tmp_path / "main.c", *objects)
     assert under_wine(tmp_path / "main.exe").split("\n")[:-1] == expected()
 
 
@@ -200,9 +177,9 @@ def test_a_program_of_windows_by_zig_runs_under_wine(form: str, tmp_path: Path) 
         """
     )
     windows = ("-target", "x86_64-windows-gnu")
-    build(zig(*windows, "-mavx2", "-std=c11", *STRICT, "-c", "-o", tmp_path / "main.obj", tmp_path / "main.c"))
+    told(*zig(*windows, "-mavx2", "-std=c11", *STRICT, "-c", "-o", tmp_path / "main.obj", tmp_path / "main.c"))
     alone = ("-nostdlib", "-Wl,--entry=start", "-o", tmp_path / "main.exe")
-    build(zig(*windows, *alone, tmp_path / "main.obj", *objects))
+    told(*zig(*windows, *alone, tmp_path / "main.obj", *objects))
     assert (tmp_path / "main.exe").read_bytes()[:2] == b"MZ"
     if not missing(TARGETS["avx2"]):
         under_wine(tmp_path / "main.exe")
@@ -210,8 +187,8 @@ def test_a_program_of_windows_by_zig_runs_under_wine(form: str, tmp_path: Path) 
 
 @pytest.mark.parametrize(("linker", "which"), linkers("lld"))
 def test_a_library_of_macos(linker: str, which: Callable[[str], list[Kernel]], tmp_path: Path) -> None:
-    objects = written(tmp_path, which("sysv"), macho)
+    objects = [written(tmp_path, one, macho) for one in which("sysv")]
     lld = ("-arch", "x86_64", "-platform_version", "macos", "11.0", "11.0", "-dylib")
-    command = [require_tool("ld64.lld-19"), *lld] if linker == "lld" else zig("-target", "x86_64-macos", "-shared")
-    build([*command, "-o", tmp_path / "libsetwise.dylib", *objects])
+    command = ["ld64.lld-19", *lld] if linker == "lld" else zig("-target", "x86_64-macos", "-shared")
+    told(*command, "-o", tmp_path / "libsetwise.dylib", *objects)
     assert_right(images.load(tmp_path / "libsetwise.dylib"), which("sysv"))

@@ -1,14 +1,11 @@
 """Object files and libraries, read back by readers that share nothing with what wrote them."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from setwise.analysis.exports.facts import facts_of
 from setwise.codegen.assemble import assemble
 from setwise.codegen.export.formats import FORMATS
 from setwise.codegen.export.names import symbol
@@ -16,29 +13,13 @@ from setwise.codegen.export.objects.archive import archive
 from setwise.codegen.export.objects.coff import coff
 from setwise.codegen.export.objects.elf import elf
 from setwise.codegen.export.objects.relocatable import ObjectFile, object_file, with_endbr64
-from setwise.codegen.export.order import Order
 from setwise.codegen.export.unwind import prologue, stack_bytes, unwind_info
-from setwise.codegen.kernel import Kernel
 from setwise.codegen.machine.code import Code, vector
 from setwise.codegen.machine.convention import WIN64
 from setwise.codegen.passes.prologue_epilogue import Frame, add_frame
-from tests.codegen.export.exports import assembled, joined, kernel, sample
+from tests.codegen.export.exports import assembled, joined, kernel, order, sample, told, written
 from tests.codegen.export.relocatable import assert_holds, read
 from tests.conftest import require_module, require_tool
-
-
-def told(program: str, *arguments: str | Path) -> str:
-    """What a program prints."""
-    done = subprocess.run([require_tool(program), *arguments], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert "warning" not in done.stderr.lower(), done.stderr
-    return done.stdout
-
-
-def written(directory: Path, one: Kernel, write: Callable[[ObjectFile], bytes], name: str = "one.o") -> Path:
-    path = directory / name
-    path.write_bytes(write(object_file(one, "a remark")))
-    return path
 
 
 @pytest.mark.parametrize("write", [elf, coff])
@@ -71,7 +52,7 @@ def test_endbr64_is_there_on_request_and_the_linker_is_told(tmp_path: Path) -> N
     assert_holds(read(path), assemble(marked.code), symbol(marked))
     assert "x86 feature: IBT, SHSTK" in told("readelf", "-nW", path)
     library = tmp_path / "one.so"
-    subprocess.run([require_tool("gcc"), "-shared", "-nostdlib", "-o", library, path], check=True)
+    told("gcc", "-shared", "-nostdlib", "-o", library, path)
     assert "x86 feature: IBT, SHSTK" in told("readelf", "-nW", library)
 
 
@@ -94,7 +75,7 @@ def test_the_unwinding_of_our_objects_is_that_of_assemblers(tmp_path: Path) -> N
             line.strip() for line in shown.splitlines() if "reg=" in line or "PrologSize" in line or "ALLOC" in line
         ]
 
-    ours = codes(written(tmp_path, one, coff, "ours.obj"))
+    ours = codes(written(tmp_path, one, coff))
     assert len(ours) > 5
     for syntax in ("gas", "att", "masm", "nasm"):
         assert codes(assembled(tmp_path, joined([one], syntax), syntax, "coff")) == ours, syntax
@@ -143,8 +124,8 @@ def test_vector_functions_of_windows_have_their_decorated_name_too() -> None:
 @pytest.mark.parametrize("form", ["elf", "coff", "macho", "lib"])
 def test_every_object_says_whose_it_is_and_no_program_loads_that(form: str, tmp_path: Path) -> None:
     abi = "win64" if form == "coff" else "sysv"
-    order = Order((kernel("sliders.union", "avx2", abi),), facts_of, "a test")
-    (content,) = (content for name, content in FORMATS[form].files(order).items() if not name.endswith(".h"))
+    files = FORMATS[form].files(order([kernel("sliders.union", "avx2", abi)]))
+    (content,) = (content for name, content in files.items() if not name.endswith(".h"))
     assert b"SPDX-License-Identifier: MIT-0\n" in content
     lief = require_module("lief")
     path = tmp_path / "one.o"

@@ -1,7 +1,5 @@
 """Exported source through its compilers, and what they make of it judged as kernels are: run, and watched."""
 
-from __future__ import annotations
-
 import ctypes
 import subprocess
 import sys

@@ -3,8 +3,6 @@
 MSVC itself is not run: its branches run here under another compiler, and its interface compiles.
 """
 
-from __future__ import annotations
-
 import subprocess
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Exported C, C++, Rust and Zig: compiled without a warning, linked, and run against the ray-walk."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any

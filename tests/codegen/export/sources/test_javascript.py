@@ -1,7 +1,5 @@
 """JavaScript: what node computes with an exported module is what the specification says."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Exported source under the linters that its readers run, at their defaults: clang-tidy and clippy."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

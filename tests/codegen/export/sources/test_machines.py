@@ -4,8 +4,6 @@ One program stands for all: it tells which instruction sets the export finds, th
 kernels found them.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Mapping, Sequence

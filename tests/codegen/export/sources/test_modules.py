@@ -1,7 +1,5 @@
 """The Rust module and the Zig file: what they choose, where they compile, and what their safe functions refuse."""
 
-from __future__ import annotations
-
 import ctypes
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """What compilers make of exported C and Rust is proved, as `setwise prove --object` does, and counted."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from functools import partial

@@ -1,7 +1,5 @@
 """What source in all languages has in common: every operation can be written, and nothing is lost on the way."""
 
-from __future__ import annotations
-
 import pytest
 
 from setwise.codegen.export.sources import c
