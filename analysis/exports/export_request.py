@@ -17,6 +17,7 @@ from setwise.codegen.export.formats import FORMATS
 from setwise.codegen.export.names import checked_name, symbol, uses_pext
 from setwise.codegen.export.objects.relocatable import with_endbr64
 from setwise.codegen.export.order import Order
+from setwise.codegen.ir.lines import recorded
 from setwise.codegen.ir.routine import Routine
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.machine.convention import CONVENTIONS
@@ -104,18 +105,17 @@ def kernels_of(
 
     `routines` are those of the request, found by name if None. Refused pairs are left out. Raises Refused if all are,
     and ValueError if none is proved as requested. In source that chooses among kernels, a variant with pext is followed
-    by the default variant, for processors on which pext is slow.
+    by the default variant, for processors on which pext is slow. The kernels know the lines of their descriptions.
     """
 
     def kernel(routine: Routine, isa: str) -> tuple[Kernel, ...]:
         show(f"{routine.name} {isa}")
-        shape = routine, isa, request.abi, lanes_for(request.lanes, request.isas, isa)
+        shape = recorded(routine), isa, request.abi, lanes_for(request.lanes, request.isas, isa)
         made = variant_named(variants.get((routine.name, isa), ""), *shape)
         usual = FORMATS[request.format].fallback and uses_pext(made)
         return (made, variant_named("", *shape)) if usual else (made,)
 
     variants = {(name, isa): variant for name, isa, variant in request.variants}
-
     omitted = () if request.with_unproved else request.unproved
     pairs = product(routines or [*map(find, request.names)], request.isas)
     wanted = [(routine, isa) for routine, isa in pairs if (routine.name, isa) not in omitted]

@@ -10,7 +10,7 @@ from types import FrameType
 from setwise.codegen.ir.description import Composition
 from setwise.codegen.ir.layout import Layout
 from setwise.codegen.ir.routine import Description, Routine
-from setwise.codegen.ir.values import Value
+from setwise.codegen.ir.values import CompassRay, Value
 from setwise.codegen.machine.code import Line
 
 _CODEGEN = Path(__file__).parents[1]
@@ -62,6 +62,8 @@ def _line_of(frame: FrameType) -> Line | None:
         file = at.f_code.co_filename
         if file.startswith(_DESCRIBED_IN) or not (file.startswith(_PASSED_BY) or Path(file).parent == _LIBRARY):
             first, last, start, end = next(islice(at.f_code.co_positions(), at.f_lasti // 2, None))
-            return Line(file, at.f_lineno, (start or 0, end or 0) if first == last else (0, 0))
+            rays = (each for each in at.f_locals.values() if isinstance(each, CompassRay))
+            directions = tuple(direction.name for ray in islice(rays, 1) for direction in ray.directions)
+            return Line(file, at.f_lineno, (start or 0, end or 0) if first == last else (0, 0), directions)
         at = at.f_back
     return None

@@ -90,11 +90,15 @@ Operand = Register | Memory | int | Label
 
 
 class Line(NamedTuple):
-    """A source line of a description, and the first and end column of an expression on it, 0 and 0 if unknown."""
+    """A source line of a description, and the first and end column of an expression on it, 0 and 0 if unknown.
+
+    `directions` names those of the first ray that is a variable there, by lane.
+    """
 
     file: str
     number: int
     columns: tuple[int, int] = (0, 0)
+    directions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

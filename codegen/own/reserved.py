@@ -17,20 +17,21 @@ undefined unreachable usingnamespace var
 any append byte cap chan clear close complex copy fallthrough func go import interface iota len make map max min nil
 package panic print println range real recover rune select string uint uint64 uintptr
 arguments bigint debugger eval function instanceof
+cdecl far hyper near pascal small
 dir8 has result results
 """
-"""Reserved words of C and C++ (with gcc's macros), Rust, Zig, Go and JavaScript, and names used by exports."""
-RESERVED = "words of C, Go, JavaScript, Rust and Zig, and names such as v0, f2 and _x"
+"""Reserved words of C and C++ (with macros of gcc and Windows), Rust, Zig, Go and JavaScript, and names in exports."""
+RESERVED = "words of C, Go, JavaScript, Rust and Zig, and names such as t0, f2 and _x"
 """The names that are reserved, in words."""
 _WORDS = frozenset(_LANGUAGES.split())
-_OURS = re.compile(r"[ctvx]\d+|[iuf]\d+|setwise.*|_.*")
-"""Names of constants, tables, values, variables and integer types in exports, and names that languages reserve."""
+_OURS = re.compile(r"t\d+|[iuf]\d+|setwise.*|_.*")
+"""Names of tables and integer types in exports, and names that languages reserve."""
 
 
 def reserved(name: str) -> bool:
     """Return whether an export language, or an export itself, reserves the name.
 
-    >>> reserved("type"), reserved("v0"), reserved("knights")
+    >>> reserved("type"), reserved("t0"), reserved("knights")
     (True, True, False)
     """
     return name.lower() in _WORDS or bool(_OURS.fullmatch(name.lower()))

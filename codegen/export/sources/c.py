@@ -24,6 +24,7 @@ from setwise.codegen.export.sources.source import body, results_in_order
 from setwise.codegen.kernel import Kernel
 
 HEAD = """\
+/* clang-format off */
 #include <stdint.h>
 
 #if defined(__x86_64__) || defined(_M_X64)
@@ -44,6 +45,16 @@ HEAD = """\
 #define SETWISE_CAST(type, value) ((type)(value))
 #endif
 
+/* A vector of numbers, lane 0 first. */
+#define SETWISE_LANES2(a, b) _mm_set_epi64x(SETWISE_CAST(long long, b), SETWISE_CAST(long long, a))
+#define SETWISE_LANES4(a, b, c, d) \
+    _mm256_set_epi64x(SETWISE_CAST(long long, d), SETWISE_CAST(long long, c), SETWISE_CAST(long long, b), \
+        SETWISE_CAST(long long, a))
+#define SETWISE_LANES8(a, b, c, d, e, f, g, h) \
+    _mm512_set_epi64(SETWISE_CAST(long long, h), SETWISE_CAST(long long, g), SETWISE_CAST(long long, f), \
+        SETWISE_CAST(long long, e), SETWISE_CAST(long long, d), SETWISE_CAST(long long, c), \
+        SETWISE_CAST(long long, b), SETWISE_CAST(long long, a))
+
 /* Variables of loops and branches are not always read afterwards: NOLINTBEGIN(clang-analyzer-deadcode.DeadStores) */
 
 /* GCC 12 warns about its own AVX-512 header when it inlines these functions (GCC bug 105593). */
@@ -57,7 +68,8 @@ TAIL = """\
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic pop
 #endif
-/* NOLINTEND(clang-analyzer-deadcode.DeadStores) */"""
+/* NOLINTEND(clang-analyzer-deadcode.DeadStores) */
+/* clang-format on */"""
 
 _ALIGNMENT = """\
 /* GCC on Windows does not align the stack for AVX (GCC bug 54412), so code with AVX is never chosen there. */
@@ -180,7 +192,6 @@ _PEXT = (
     "SETWISE_PEXT to use these kernels. --dispatch finds out.",
 )
 _SPREAD = {2: "_mm_set1_epi64x", 4: "_mm256_set1_epi64x", 8: "_mm512_set1_epi64"}
-_JOINED = {2: "_mm_set_epi64x", 4: "_mm256_set_epi64x", 8: "_mm512_set_epi64"}
 
 
 class _C(WithIntrinsics):
@@ -199,10 +210,10 @@ class _C(WithIntrinsics):
         return f"{name}({', '.join([*arguments, *immediates])})"
 
     def vector(self, lanes: tuple[int, ...]) -> str:
-        numbers = [self.SIGNED.format(self.number(lane)) if lane >> 31 else str(lane) for lane in lanes]
+        numbers = [self.number(lane) if lane >> 31 else str(lane) for lane in lanes]
         if len(set(numbers)) == 1:
-            return f"{_SPREAD[len(lanes)]}({numbers[0]})"
-        return f"{_JOINED[len(lanes)]}({', '.join(reversed(numbers))})"
+            return f"{_SPREAD[len(lanes)]}({self.SIGNED.format(numbers[0])})"
+        return f"SETWISE_LANES{len(lanes)}({', '.join(numbers)})"
 
     def load(self, pointer: str, index: str, lanes: int) -> str:
         if lanes == 1:
@@ -212,7 +223,8 @@ class _C(WithIntrinsics):
     def store(self, pointer: str, index: str, boards: str, lanes: int) -> str:
         if lanes == 1:
             return super().store(pointer, index, boards, lanes)
-        return f"{named(STORE, lanes)}({_pointer(VECTORS[lanes], f'{pointer} + {index}')}, {boards});"
+        place = pointer if index == "0" else f"{pointer} + {index}"
+        return f"{named(STORE, lanes)}({_pointer(VECTORS[lanes], place)}, {boards});"
 
     def switch(self, index: str, bodies: Sequence[Sequence[str]], *, falls: bool) -> Iterator[str]:
         """Yield a C switch. The last body is the default, so that no index is undefined."""

@@ -61,7 +61,7 @@ EXPRESSIONS: Mapping[str, Mapping[str, str]] = {
     "popcount": {
         "C": "SETWISE_CAST(uint64_t, _mm_popcnt_u64({a}))",
         "Rust": "u64::count_ones({a}) as u64",
-        "Zig": "@popCount({a})",
+        "Zig": "@as(u64, @popCount({a}))",
     },
     "gather": _of_bmi2("pext"),
     "scatter": _of_bmi2("pdep"),

@@ -7,7 +7,7 @@ from setwise.codegen.export.banner import head
 from setwise.codegen.export.order import Order
 from setwise.codegen.export.sources.dispatch import Choice, boards, choices, comment_lines, usage
 from setwise.codegen.export.sources.expression_templates import EXPRESSIONS
-from setwise.codegen.export.sources.language import Inexpressible, Language, commented, function_text, indented
+from setwise.codegen.export.sources.language import Inexpressible, Language, commented, filled, function_text, indented
 from setwise.codegen.export.sources.source import body
 from setwise.codegen.ir.values import Value
 
@@ -34,7 +34,7 @@ class JavaScript(Language):
         counts = value.attr if isinstance(value.attr, tuple) else (0,)
         n, m = (f"{each}n" for each in (counts[0], -counts[0] % 64))
         a, b = (*operands, "")[:2]
-        text = _NUMBER.sub(r"\1n", text).format(a=a, b=b, n=n, m=m)
+        text = filled(_NUMBER.sub(r"\1n", text), a=a, b=b, n=n, m=m)
         return text if value.op in ("and", "or", "xor", "shr") else f"BigInt.asUintN(64, {text})"
 
     def table(self, name: str, numbers: Sequence[int], size: int) -> Iterator[str]:

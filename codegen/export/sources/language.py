@@ -43,6 +43,8 @@ class Language:
     """The test for the index of the first body."""
     UNUSED: ClassVar[str] = ""
     """The statement that marks a parameter as used, if compilers warn of others."""
+    NESTS_VECTORS: ClassVar[bool] = True
+    """Whether an expression of a vector can be an operand: not if its type depends on where it stands."""
     IMPORT: ClassVar[str] = ""
     """The first statement of a function with vectors."""
     RESULTS: ClassVar[tuple[str, str]] = ("", "")
@@ -116,7 +118,7 @@ class Language:
         n, m = (self.count(value.lanes, each) for each in (counts, tuple(-count % 64 for count in counts)))
         if self.NAME not in EXPRESSIONS.get(value.op, ()):
             raise Inexpressible(f"{self.NAME} has no expression for '{value.op}'")
-        return EXPRESSIONS[value.op][self.NAME].format(a=a, b=b, n=n, m=m, bytes=8 * value.lanes)
+        return filled(EXPRESSIONS[value.op][self.NAME], a=a, b=b, n=n, m=m, bytes=str(8 * value.lanes))
 
     def count(self, lanes: int, counts: tuple[int, ...]) -> str:
         """Return the shift count of each lane."""
@@ -194,6 +196,36 @@ class Language:
         yield "}"
 
 
+def filled(template: str, **words: str) -> str:
+    """Return the template with its words, in parentheses where they are neither names, calls nor arguments of calls.
+
+    >>> filled("{a} & {b}", a="x << 1", b="f(g(x))"), filled("f({a}, {b})", a="x << 1", b="y")
+    ('(x << 1) & f(g(x))', 'f(x << 1, y)')
+    >>> filled("{a} | {b}", a="x | y", b="z")
+    'x | y | z'
+    """
+    sign = re.fullmatch(r"\{a\} ([&|^]) \{b\}", template)
+
+    def alone(key: str) -> bool:
+        uses = re.findall(rf"(.?.?)\{{{key}\}}(.?)", template)
+        return all(
+            (before.endswith(("(", ", ")) and after in (")", ",")) or before + after == "" for before, after in uses
+        )
+
+    def bare(key: str, text: str) -> bool:
+        signs = {*re.findall(r"<<|>>|\S", re.sub(r"[\w.:]+", "", _outside(text).replace(" as ", "@")))}
+        return alone(key) or not signs or (sign is not None and signs == {sign[1]})
+
+    return template.format(**{key: text if bare(key, text) else f"({text})" for key, text in words.items()})
+
+
+def _outside(text: str) -> str:
+    """Return an expression without its parentheses and all that is inside."""
+    while (shorter := re.sub(r"\([^()]*\)", "", text)) != text:
+        text = shorter
+    return text
+
+
 def function_text(head: Iterable[str], body: Iterable[str]) -> str:
     """Return a function with this head, which ends with an opening brace, and with this body."""
     return "\n".join(folded((*head, *indented(body), "}")))
@@ -219,7 +251,7 @@ def folded(lines: Iterable[str], width: int = 120) -> Iterator[str]:
     """Yield the lines, with long ones broken after commas, or after operators if there is none."""
     for line in lines:
         rest, lead = line, line[: len(line) - len(line.lstrip())] + INDENT
-        while len(rest) > width and (breaks := _breaks(rest[len(lead) : width])):
+        while len(rest) > width and not rest.lstrip().startswith("//") and (breaks := _breaks(rest[len(lead) : width])):
             at = len(lead) + breaks[-1]
             yield rest[:at].rstrip()
             rest = lead + rest[at:]

@@ -159,7 +159,7 @@ def attributes(needs: Sequence[str]) -> list[str]:
     """Return the attributes of a kernel's function that requires these features."""
     named = ",".join(feature for feature in needs if feature != FAST_PEXT)
     lines = ['#[cfg(target_arch = "x86_64")]', f'#[target_feature(enable = "{named}")]'] if named else []
-    return [*lines, "#[inline]", ALLOWED]
+    return [*lines, "#[inline]", "#[rustfmt::skip]", ALLOWED]
 
 
 def name_of(kernel: Kernel) -> str:

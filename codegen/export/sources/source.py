@@ -5,16 +5,19 @@ becomes a constant, and every value that a region carries becomes a variable. Re
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 from setwise.codegen.export.prototypes import boards_a_call, returns
 from setwise.codegen.export.sources.language import Inexpressible, Language
+from setwise.codegen.export.sources.local_names import Names, mask_name, statement_of
 from setwise.codegen.ir.graph import Graph, postorder, rewrite
 from setwise.codegen.ir.operations import WRITES
 from setwise.codegen.ir.orders import reordered
 from setwise.codegen.ir.values import Region, Value, constant
 from setwise.codegen.kernel import Kernel
+from setwise.codegen.machine.code import Line
 from setwise.codegen.passes.code_motion import place_values
 from setwise.codegen.passes.schedule import schedule
 from setwise.codegen.passes.state import Block, RegionBlock
@@ -22,6 +25,10 @@ from setwise.codegen.targets.table import Refused
 
 _INLINE = ("place", "low-half", "as-wide", "extended")
 """Operations without an instruction. They are expanded at each use."""
+_READS = ("load", "table")
+"""Operations that read memory. They stay where they are, for an array may be written before their reader."""
+_LONGEST = 70
+"""The most characters of an expression that is part of another one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +72,14 @@ def source_of(kernel: Kernel) -> SourceForm:
 def body(kernel: Kernel, language: Language) -> list[str]:
     """Return the statements of a kernel's function, or raise Refused. Parameters have their names in the contract.
 
-    Statements are in the order of the fewest copies for setwise's code, which also saves copies in most compilers.
+    Statements are in the order of the fewest copies for setwise's code, which also saves copies in most compilers. If
+    lines were recorded, names and comments are those of the description.
     """
     source = source_of(kernel)
     graph, contract = source.graph, kernel.routine.contract
     names = [parameter.name for parameter in contract.parameters]
     placed = schedule(place_values(graph), graph.results, kernel.target, len(kernel.convention.scratch))
-    walk = _Walk(language, source, dict(zip(graph.parameters, names, strict=True)), last_readers(placed))
+    walk = _Walk(language, source, dict(zip(graph.parameters, names, strict=True)), Names({*names}), readers_of(placed))
     try:
         block = walk.block(placed)
     except Inexpressible as error:
@@ -90,23 +98,24 @@ def body(kernel: Kernel, language: Language) -> list[str]:
     return [*(language.UNUSED.format(name) for name in unused if language.UNUSED), *lines]
 
 
-def last_readers(block: Block) -> dict[Value, Value]:
-    """Return the last operation that reads each value, except for initial and next values of a region."""
-    last: dict[Value, Value] = {}
-    regions: set[Value] = set()
+def readers_of(block: Block) -> dict[Value, list[Value]]:
+    """Return the operations that read each value, in order; one that a region reads counts as read by itself, too."""
+    readers: dict[Value, list[Value]] = {}
 
     def look(block: Block) -> None:
         for item in block.items:
             if isinstance(item, Value):
-                last.update(dict.fromkeys(item.args, item))
+                for arg in item.args:
+                    readers.setdefault(arg, []).append(item)
                 continue
             region = item.region
-            regions.update(region.inits, *region.bodies)
+            for value in (*region.inits, *chain.from_iterable(region.bodies), *region.tested):
+                readers.setdefault(value, []).append(value)
             for body in item.bodies:
                 look(body)
 
     look(block)
-    return {value: reader for value, reader in last.items() if value not in regions}
+    return readers
 
 
 def results_in_order(kernel: Kernel) -> Iterator[tuple[str, str]]:
@@ -116,70 +125,107 @@ def results_in_order(kernel: Kernel) -> Iterator[tuple[str, str]]:
         yield "results", f"{', '.join(results)}, in this order"
 
 
+_NOWHERE = Line("", 0)
+
+
 @dataclass
 class _Walk:
-    """A traversal of the blocks in order, with the names of all values so far and counters for further names."""
+    """A traversal of the blocks in order, with the names of all values so far.
+
+    A value that one operation of the same statement reads is written as part of it, in `inlined` until then.
+    """
 
     language: Language
     source: SourceForm
     names: dict[Value, str]
-    last: Mapping[Value, Value]
-    vectors: dict[tuple[int, ...], str] = field(default_factory=dict)
-    values: int = 0
-    carried: int = 0
+    taken: Names
+    readers: Mapping[Value, Sequence[Value]]
+    constants: dict[str, tuple[tuple[int, ...], str]] = field(default_factory=dict)
+    inlined: dict[Value, str] = field(default_factory=dict)
+    line: Line = _NOWHERE
+    """The line of the last comment."""
 
     def head(self, block: Sequence[str]) -> Iterator[str]:
-        """Yield declarations of tables and of vector constants.
-
-        A vector constant is omitted if no line of `block` uses it, since shift counts may be immediates.
-        """
-        used = {word for line in block for word in re.findall(r"\bc\d+\b", line)}
+        """Yield declarations of tables, and of the constants that `block` uses: shift counts may be immediates."""
+        used = {word for line in block for word in re.findall(r"\w+", line) if not line.lstrip().startswith("//")}
         for name, (numbers, size) in self.source.tables.items():
             yield from self.language.table(name, numbers, size)
-        for lanes, name in ((lanes, name) for lanes, name in self.vectors.items() if name in used):
-            yield self.language.declaration(name, len(lanes), self.language.vector(lanes))
+        for name, (lanes, _) in self.constants.items():
+            if name in used:
+                text = self.language.vector(lanes) if len(lanes) > 1 else self.language.number(lanes[0])
+                yield self.language.declaration(name, len(lanes), text)
 
-    def text(self, value: Value) -> str:
-        """Return the text of a value as an operand."""
+    def text(self, value: Value, reader: Value | None = None) -> str:
+        """Return the text of a value as an operand of its reader."""
         if value.op in _INLINE:
-            return self.language.operation(value, [self.text(arg) for arg in value.args])
+            return self.language.operation(value, [self.text(arg, value) for arg in value.args])
         if value.constant is None:
-            return self.names[value]
-        if value.lanes == 1:
+            return self.inlined.get(value) or self.names[value]
+        if value.lanes == 1 and value.number >> 32 == 0:
             return self.language.number(value.number)
-        return self.vectors.setdefault(value.constant, f"c{len(self.vectors)}")
+        role = _role(value, reader)
+        for name, known in self.constants.items():
+            if known == (value.constant, role):
+                return name
+        name = self.taken.new(role)
+        self.constants[name] = value.constant, role
+        return name
 
     def block(self, block: Block) -> list[str]:
         lines: list[str] = []
+        here = {item for item in block.items if isinstance(item, Value)}
         for item in block.items:
-            lines += self.region(item) if isinstance(item, RegionBlock) else self.value(item)
+            lines += self.region(item) if isinstance(item, RegionBlock) else self.value(item, here)
         return lines
 
-    def value(self, value: Value) -> Iterator[str]:
+    def value(self, value: Value, here: Set[Value]) -> Iterator[str]:
+        """Yield the statement of a value, unless that of its only reader, which must be `here`, includes it."""
         if value.op in ("done", *_INLINE):
             return
         ordered = self.overwriting(value)
-        text = self.language.operation(ordered, [self.text(arg) for arg in ordered.args])
+        text = self.language.operation(ordered, [self.text(arg, ordered) for arg in ordered.args])
+        for arg in ordered.args:
+            if arg in self.inlined and text.count(self.inlined[arg]) > 1:
+                yield from self.declared(arg, self.inlined.pop(arg))
+                text = self.language.operation(ordered, [self.text(each, ordered) for each in ordered.args])
         if value.op in WRITES:
             yield text
             return
-        self.names[value] = f"v{self.values}"
-        self.values += 1
+        readers = self.readers.get(value, ())
+        if len(readers) == 1 and readers[0] in here - {value} and _within(value, readers[0]) and len(text) <= _LONGEST:
+            if value.lanes == 1 or self.language.NESTS_VECTORS:
+                self.inlined[value] = text
+                return
+        yield from self.declared(value, text)
+
+    def declared(self, value: Value, text: str) -> Iterator[str]:
+        """Yield the declaration of a value, after comments if its statement or rays are not those of the last one."""
+        line, last = value.line or _NOWHERE, self.line
+        name, said = statement_of(line)
+        name, directions = name or "value", line.directions
+        if said and _place(line) != _place(last):
+            if len(directions) > 1 and directions != last.directions:
+                yield f"// Lanes: {', '.join(directions)}"
+            self.line = line
+            yield f"// {directions[0]}: {said}" if len(directions) == 1 else f"// {said}"
+        if len(directions) == 1 and directions[0].isidentifier():
+            name = f"{directions[0]}_{name}"
+        self.names[value] = self.taken.new(name)
         yield self.language.declaration(self.names[value], value.lanes, text)
 
     def overwriting(self, value: Value) -> Value:
         """Return a ternary operation with an argument first that is not read later, if one is; others unchanged."""
         if value.op != "ternary":
             return value
-        return next((v for v in reordered(value) if self.last.get(v.args[0]) is value), value)
+        return next((v for v in reordered(value) if self.readers.get(v.args[0], (None,))[-1] is value), value)
 
     def region(self, placed: RegionBlock) -> Iterator[str]:
         region, language = placed.region, self.language
         variables = []
         for init in region.inits:
-            variables.append(f"x{self.carried}")
-            self.carried += 1
-            yield language.declaration(variables[-1], init.lanes, self.text(init), carried=True)
+            text = self.text(init)
+            variables.append(self.taken.new("carried"))
+            yield language.declaration(variables[-1], init.lanes, text, carried=True)
         condition = region.condition
         before = self.text(condition.value) if condition is not None and region.kind == "when" else ""
         bodies = [self.round(region, number, block, variables) for number, block in enumerate(placed.bodies)]
@@ -202,10 +248,35 @@ class _Walk:
         for phi in {value: None for value in (*nexts, tested) if value in {*phis}}:
             assert phi is not None
             if any(value is phi and own is not phi for own, value in zip(phis, nexts, strict=True)) or tested is phi:
-                lines.append(self.language.declaration(f"v{self.values}", phi.lanes, self.names[phi]))
-                self.names[phi] = f"v{self.values}"
-                self.values += 1
+                name = self.taken.new("before")
+                lines.append(self.language.declaration(name, phi.lanes, self.names[phi]))
+                self.names[phi] = name
         for own, value, variable in zip(phis, nexts, variables, strict=True):
             if value is not own:
                 lines.append(self.language.assignment(variable, self.text(value)))
         return lines
+
+
+def _role(value: Value, reader: Value | None) -> str:
+    """Return the name of a constant: that of a mask, or what its reader uses it for."""
+    assert value.constant is not None
+    if len({*value.constant}) == 1 and mask_name(value.constant[0]) != "mask":
+        return mask_name(value.constant[0])
+    op = reader.op if reader is not None else ""
+    if op in _ROLES:
+        return _ROLES[op]
+    return "counts" if max(value.constant) < 64 else "mask" if value.lanes == 1 else "masks"
+
+
+_ROLES: Mapping[str, str] = {"affine": "matrices", "permute-bytes": "order"}
+
+
+def _within(value: Value, reader: Value) -> bool:
+    """Return whether a value can be written as a part of the operation that reads it: it is of the same statement."""
+    if {value.op, reader.op} & {*_READS, *WRITES, *_INLINE} or value.file != reader.file:
+        return False
+    return value.line is None or (reader.line is not None and _place(value.line) == _place(reader.line))
+
+
+def _place(line: Line) -> tuple[str, int, tuple[str, ...]]:
+    return line.file, line.number, line.directions

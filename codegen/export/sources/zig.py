@@ -63,6 +63,7 @@ class _Zig(Language):
     TABLE = ("const {name} = [{length}]u{bits}{{", "};")
     LOOP, LEAVE = "while (true) {", ("if ({}) break;",)
     WHEN = "if ({}) {{"
+    NESTS_VECTORS = False
     SWITCH, OTHERS, ARM_END = "switch ({}) {{", "else", "},"
 
     UNUSED = "_ = {};"

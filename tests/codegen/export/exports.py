@@ -15,6 +15,7 @@ from setwise.codegen.export.listings.listing import source
 from setwise.codegen.export.names import symbol
 from setwise.codegen.export.objects.relocatable import ObjectFile, object_file
 from setwise.codegen.export.order import Order
+from setwise.codegen.ir.lines import recorded
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
 from setwise.codegen.request import Request
@@ -40,7 +41,7 @@ SAMPLE = (
 @cache
 def kernel(name: str, isa: str = "x86-64", abi: str = "sysv", lanes: int | None = None) -> Kernel:
     """One kernel, made once a session."""
-    return lower(find(name), isa, abi, lanes)
+    return lower(recorded(find(name)), isa, abi, lanes)
 
 
 def sample(*abis: str) -> list[Kernel]:
