@@ -306,7 +306,7 @@ class _Spiller(_StepPressure):
         """The old item at which each new value got its register."""
 
     def spill_round(self) -> bool:
-        """Spill victims where a file is exceeded, until none is left or one is a variable. Return if any was spilled."""
+        """Spill victims where a file is exceeded; stop without one or after a variable. Return if any was spilled."""
         spilled = False
         for at, event in enumerate(self.events):
             for value in [value for value, reload in self.reload_at.items() if reload == at]:
