@@ -65,7 +65,7 @@ def _zeros(op: str, counts: Lanes, known: tuple[Lanes, ...], loose: bool) -> Lan
 def _asked(op: str, counts: Lanes, wanted: Lanes, known: tuple[Lanes, ...]) -> tuple[Lanes, ...]:
     """Return, for each argument and lane, the bits on which the bits `wanted` of the result may depend.
 
-    For a shift return this for the first argument alone.
+    For a shift or rotate return this for the first argument alone.
     """
     operation = operation_named(op)
     lanes = tuple(zip(wanted, zip(*known, strict=True), counts, strict=True))

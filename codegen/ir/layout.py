@@ -125,7 +125,7 @@ class Layout:
         return _mirrored(board, board) if self._mirrored(ray) else ray.spread(board)
 
     def joined(self, ray: CompassRay, board: Value, other: Value, ways: Container[Direction]) -> Value:
-        """Return `board | other` in lanes of a ray with a direction in `ways`, else `board`, flipped as by `board`."""
+        """Return `board | other` in lanes with a direction in `ways`, else `board`, flipped as by `Layout.board`."""
         goes = [direction in ways for direction in self.directions(ray)]
         if self._mirrored(ray):
             return _mirrored(*(board | other if way else board for way in goes))
