@@ -1,7 +1,7 @@
 """Signatures of kernels, and the code that passes arguments and saves registers in all loops around kernels.
 
-driver.py checks a kernel case by case, loop.py runs it over boards with any strides, timer.py times it. Each keeps its
-state and its caller's registers in a block of words: a context outside the stack, or a frame on it. `host` is the
+driver.py checks a kernel call by call, loop.py runs it over boards with any strides, timer.py times it. Each saves its
+caller's registers in a block of words, with other state: a context outside the stack, or a frame on it. `host` is the
 convention of such a loop itself.
 """
 

@@ -11,7 +11,7 @@ from setwise.codegen.run import timer
 from setwise.codegen.run.executable import Executable
 
 _U64 = ctypes.c_uint64
-_LINE = 64  # bytes of a cache line; every array begins at one
+_LINE = 64  # bytes of a cache line; every array begins at the start of one
 _PAGE = 4096
 # Page offsets of the context and the arguments. A load is delayed by an earlier store at the same offset of another
 # page (4K aliasing), so these begin at different offsets, the same in every process. The routine's constants, or the
