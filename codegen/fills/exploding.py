@@ -218,7 +218,7 @@ def direction(
 
 
 def reached(steps: tuple[tuple[int, int], ...], farthest: int) -> list[int]:
-    """Return for each square the squares up to `farthest` repetitions of one of `steps` away (`initB` 1, `maskB` 7)."""
+    """Return for each square the squares 1 to `farthest` repetitions of one of `steps` away (`initB` 1, `maskB` 7)."""
     return [sum(1 << at for step in steps for at in _walk(square, *step, farthest)) for square in range(64)]
 
 

@@ -118,7 +118,7 @@ def turned_rooks(board: Board, order: Sequence[Direction], rooks: Value, bishops
 
 
 def gathering(left: CompassRay, right: CompassRay, gen: Value, pro: Value) -> tuple[Value, Value]:
-    """Return the attacks of an axis: if its left ray goes only east by addition and pext, else by pull and push."""
+    """Return the attacks of an axis: if its left ray goes only east, by addition and pext, else by pull and push."""
     if left.directions == (EAST,):
         return push.east_by_addition(left, gen, pro), blockers.west_by_gathering(gen, ~pro)
     return push.pull(left, gen, pro), push.push_of_two(right, gen, pro)
