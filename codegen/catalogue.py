@@ -476,7 +476,7 @@ def _known() -> dict[str, Routine]:
 def find(name: str) -> Routine:
     """Return the routine of a catalogue name or a page's printed name, both in any case, or of a name in a user's file.
 
-    A user's file is run. Raise ValueError for an unknown name, with the nearest ones, and for an ambiguous name.
+    A user's file is run. Raise ValueError for an unknown name, with near ones if any, and for an ambiguous name.
     """
     if is_own(name):
         first, *others = routines_named(name)

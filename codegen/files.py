@@ -24,7 +24,7 @@ def read_regular(path: str | Path, most: int, *, links: bool) -> bytes:
 
 
 def resolved(path: str | Path) -> Path:
-    """Return the absolute path without links. Raise ValueError if a link cycle or deleted directory prevents it."""
+    """Return the absolute path without links. Raise ValueError if that fails: link cycle, deleted working directory."""
     try:
         return Path(path).resolve()
     except (OSError, RuntimeError) as error:  # RuntimeError: a link cycle, before Python 3.13

@@ -138,10 +138,10 @@ FUNCTIONS: tuple[PageFunction, ...] = (
 
 
 def routine_meant(name: str) -> str | None:
-    """Return the routine's name for a printed name, in any case, which may end in an @ and the page or the section.
+    """Return the routine's name for a printed name in any case, maybe with an @ and page, section or page/section.
 
     Return None for a name that no page prints. Raise ValueError with the choices if the name denotes several
-    routines, or if it is not printed in that place.
+    routines, or if no page prints it in that place.
 
     >>> routine_meant("fillUpOccluded"), routine_meant("soutOccl@kogge-stone"), routine_meant("northFill")
     ('kogge-stone.occluded.nort', 'kogge-stone.occluded.sout', None)

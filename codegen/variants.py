@@ -93,7 +93,7 @@ Named = Iterator[tuple[str, VariantPlan | None]]
 
 
 def _in_general(asked: Plan) -> Named:
-    """Yield the variants without vectors: of the usual descriptions, then of each named one. A missing plan is None."""
+    """Yield name and plan, if any, of variants without vectors: of the usual descriptions, then of each named one."""
     shifting = _without(asked, _ROTATE) or asked
     comparing = _without(asked, _JUMP) if any("distance" in form.graph.operations for form in _forms(asked)) else None
     yield "critical-path", VariantPlan(asked, soonest=True)

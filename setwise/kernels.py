@@ -74,7 +74,7 @@ def costed(request: Request, cpu: str | None) -> Table:
 
 
 def checked(requests: Sequence[Request], on: str | None, quick: bool) -> Table:
-    """Check kernels, here or on the emulated processor `on`, and return the outcomes, one row a kernel."""
+    """Check kernels, on the emulated processor `on` if given, and return the outcomes, one row a kernel."""
     rows = [each.row for each in api.check(requests, quick=quick, on=on)]
     return Table(rows, ("name", "isa", "lanes", "abi", "cases", "status", "on", "reason"))
 

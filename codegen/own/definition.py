@@ -72,7 +72,7 @@ class Definition:
             raise self._error("a function of a Ray returns one board: write -> Board, or take a Layout")
         taken = [inspect.Parameter(p.name, inspect.Parameter.POSITIONAL_ONLY, annotation=int) for p in self.parameters]
         returned = int if len(self.results) == 1 else tuple[int, ...]
-        self.__signature__ = inspect.Signature(taken, return_annotation=returned)  # for calls with integers
+        self.__signature__ = inspect.Signature(taken, return_annotation=returned)  # that of calls with integers
         made_in(function.__module__).append(self)
 
     @property
