@@ -90,7 +90,7 @@ Operand = Register | Memory | int | Label
 
 
 class Line(NamedTuple):
-    """A source line of a description, and the first and end column of an expression on it, 0 and 0 if unknown."""
+    """A source line of a description, and an expression's byte columns on it, the end exclusive, (0, 0) if unknown."""
 
     file: str
     number: int
@@ -99,7 +99,7 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """One machine instruction in Intel operand order. `mask` is its EVEX write mask; with `zeroing` it clears lanes."""
+    """A machine instruction in Intel operand order. With `zeroing` it clears lanes outside its EVEX write `mask`."""
 
     mnemonic: str
     operands: tuple[Operand, ...] = ()

@@ -28,7 +28,7 @@ _OURS = re.compile(r"[ctvx]\d+|[iuf]\d+|setwise.*|_.*")
 
 
 def reserved(name: str) -> bool:
-    """Return whether an export language, or an export itself, reserves the name.
+    """Return whether an export language, or an export itself, reserves the name, in any case of letters.
 
     >>> reserved("type"), reserved("v0"), reserved("knights")
     (True, True, False)
