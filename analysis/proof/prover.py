@@ -62,7 +62,7 @@ class Prover:
     def prove(self, binary: Binary, task: Task, time_limit: float = TIME_LIMIT) -> Certificate:
         """Return the certificate of a routine. After `time_limit` seconds of CPU time it says "not proved".
 
-        Equal bytes with an equal task are proved or refuted once; then the certificate is returned again.
+        Equal bytes with an equal task are proved or refuted once; then the certificate is given again, with costs of 0.
         """
         known = self._done.get((binary, binary.layout, task))
         if known is not None:
