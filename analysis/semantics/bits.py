@@ -26,7 +26,7 @@ def and_not(d: Domain, a: Bits, b: Bits, width: int) -> Bits:
 
 
 def rotate_left(d: Domain, a: Bits, count: Bits, width: int) -> Bits:
-    """Return a value of `width` bits, a power of two, rotated left by `count`, which has that width and is below it."""
+    """Return a value rotated left by `count`, a value below `width`. Both have `width` bits, a power of two."""
     if isinstance(count, int) and not count:
         return a
     back = d.and_(d.sub(0, count, width), width - 1, width)
@@ -34,7 +34,7 @@ def rotate_left(d: Domain, a: Bits, count: Bits, width: int) -> Bits:
 
 
 def population(d: Domain, a: Bits, width: int) -> Bits:
-    """Return the number of set bits as a value of `width` bits, by adding neighbouring fields."""
+    """Return the number of set bits as a value of `width` bits."""
     if isinstance(a, int):
         return a.bit_count()
     field = 1

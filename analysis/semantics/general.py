@@ -1,4 +1,4 @@
-"""Semantics of instructions on general registers."""
+"""Semantics of instructions on general registers (moves, arithmetic, logic, stack), branches, flags and nops."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -19,9 +19,9 @@ from setwise.analysis.semantics.parts import (
 )
 from setwise.analysis.semantics.state import Execution, Goto
 
-Widening = Callable[[Execution, Bits, int, int], Bits]  # extends a value from a width to another
+Widening = Callable[[Execution, Bits, int, int], Bits]  # extends a value from one width to another
 
-# ---- moves
+# ---- moves, extensions, stack
 
 
 def _mov(x: Execution) -> None:

@@ -20,7 +20,7 @@ VECTORS = tuple(f"zmm{number}" for number in range(32))
 
 
 class SemanticsError(ValueError):
-    """An operation that is not allowed in this state; the message names the instruction and the reason.
+    """An operation that is not allowed, or not followed, in this state; the message gives the reason.
 
     It violates the routine's contract if the one-bit value `allowed` is 0.
     """
@@ -37,7 +37,7 @@ class Unsupported(SemanticsError):
 
 
 class ContractViolation(SemanticsError):
-    """A violation by the routine: a fault, an access outside its memory, or a use of an undefined value."""
+    """A violation by the routine, such as a fault or an access outside its memory."""
 
     allowed = 0
 
@@ -57,11 +57,11 @@ class AddressSpace(Protocol):
         """Write a value, unless `wanted` is 0."""
 
     def move_stack(self, rsp: Bits) -> None:
-        """Receive the new stack pointer before it is set."""
+        """Receive the new stack pointer before it is set; here do nothing."""
         return
 
     def require(self, condition: Bits, what: str) -> None:
-        """Demand that a one-bit condition holds. Raises ContractViolation with the message `what` if it may not."""
+        """Demand that a one-bit condition holds; here raise ContractViolation(what) unless it is the constant 1."""
         if not (isinstance(condition, int) and condition):
             raise ContractViolation(what)
 
@@ -80,7 +80,7 @@ class MachineState:
 
     `registers` holds general and mask registers, 64 bits each, `vectors` eight lanes of 64 bits each, lowest first. A
     flag that is missing or None is undefined: an arbitrary bit that is fixed at the first read. `targets` maps
-    instruction offsets to the addresses of rip-relative operands whose distance from the code is unknown.
+    instruction offsets to addresses of rip-relative operands; one that is not listed is at its distance from `base`.
     """
 
     domain: Domain
@@ -228,7 +228,7 @@ class Execution:
 
     @contextmanager
     def _located(self) -> Iterator[None]:
-        """Add this instruction to the message of an error that the memory raises."""
+        """Add this instruction to the message of a SemanticsError that the memory raises."""
         try:
             yield
         except SemanticsError as error:
@@ -252,7 +252,7 @@ class Execution:
     # ---- vector registers
 
     def elements(self, operand: int, width: int, bits: int | None = None, masked: bool = False) -> list[Bits]:
-        """Return the elements of `width` bits of a register or memory operand, lowest first, up to `bits` in total.
+        """Return the elements of `width` bits of a vector register or memory operand, lowest first, `bits` in total.
 
         The default of `bits` is the operand's size. A broadcast element is repeated, by default up to the size of the
         first operand. With `masked`, memory is not accessed for an element that the mask excludes.
@@ -266,7 +266,7 @@ class Execution:
         return self.split(self.lanes(found)[: max(1, bits // 64)], width)[: bits // width]
 
     def sources(self, width: int, number: int, masked: bool = False) -> list[list[Bits]]:
-        """Return, as `elements` does, those of each of the last `number` operands, a final immediate not counted."""
+        """Return the `elements` of each of the last `number` operands, a final immediate not counted."""
         end = self.count - (self.file(self.count - 1) == "immediate")
         bits = self.width(end - number if number > 1 else 0)  # a single source has the result's width
         return [self.elements(place, width, bits, masked) for place in range(end - number, end)]
@@ -287,7 +287,7 @@ class Execution:
     def put_elements(self, elements: Sequence[Bits], width: int, masked: bool = True) -> None:
         """Write elements to the first operand, memory or a vector register, under the write mask if there is one.
 
-        If not `masked`, a register is written without it. Legacy SSE keeps its bits above; VEX, EVEX clear them.
+        If not `masked`, a register is written without it. Bits above are cleared, or in legacy SSE kept from 128 on.
         """
         found = self.instruction.operands[0]
         if isinstance(found, Mem):
