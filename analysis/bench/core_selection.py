@@ -6,8 +6,8 @@ additions are timed on each processor for about a millisecond, again and again, 
 processor on which most rows are undisturbed.
 
 The duration of an undisturbed row depends on the core: 1 cycle with four ALUs, 0.76 with the six of Zen 5. It is
-estimated as the minimum of 1 and the least duration seen on any processor. A much smaller new minimum shows that all
-earlier measurements were disturbed, and they are discarded.
+estimated as the minimum of 1 and the least first quartile seen on any processor. If it falls by over 3 %, all earlier
+measurements were disturbed, and they are discarded.
 """
 
 import os
