@@ -23,7 +23,7 @@ from setwise.codegen.run.stopwatch import ArgumentSets, Stopwatch
 from setwise.codegen.run.timer import MODES, Mode, Timer
 
 PATIENCE = 30.0
-"""Seconds that a process waits for undisturbed trials, beyond the time that the trials themselves need."""
+"""Most seconds that a process waits for undisturbed trials, beyond the time that the trials themselves need."""
 COMPILERS = ("gcc", "clang")
 _BLOCK = 32  # trials of a block, about a millisecond
 _WARMING = 4  # warm-up trials before a block, discarded

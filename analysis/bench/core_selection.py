@@ -1,6 +1,6 @@
 """The search for the least disturbed processor.
 
-A hardware thread shares its core with another thread, which may run another program or, on a virtual machine, another
+A hardware thread may share its core with another one, which runs another program or, on a virtual machine, another
 tenant's. Measurements cannot prevent that, but one of several processors is usually quieter than the others. So rows of
 additions are timed on each processor for about a millisecond, again and again, and the measurement moves to the
 processor on which most rows are undisturbed.
