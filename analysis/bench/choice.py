@@ -1,4 +1,4 @@
-"""The choice of a variant: by the timings of timed.json, otherwise by static bounds."""
+"""The choice of a variant: for size by the number of instructions, for speed by timed.json or static bounds."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -54,8 +54,8 @@ TIMED = _timed()
 def sets_of(routine: Routine, on: Processor | None, *, native: bool) -> tuple[str, ...]:
     """Return the instruction sets of a routine that the processor `on` has.
 
-    With `native` or without `on`, this machine must have them. Sets whose vector lanes hold boards are left out if
-    another set handles a single board.
+    With `native` or without `on`, this machine must have them. For a routine on boards, not arrays, sets with several
+    boards in a vector are left out if another set is left.
     """
     had = [isa for isa in routine.isas if on is None or not lacking(on.name, TARGETS[isa].features)]
     has = [isa for isa in had if not ((native or on is None) and missing(TARGETS[isa]))]
@@ -119,8 +119,8 @@ def kernel_for(
 ) -> Kernel:
     """Return the best variant among these instruction sets for the processor `on`.
 
-    For size that is the shortest of the sets' usual kernels. Without a processor, all rows of TIMED apply, and the
-    bounds are averaged over all processors. Raises Refused if no set has a kernel, and ValueError for an unknown
+    For size that is the shortest of the sets' usual kernels. Without a processor, all rows of TIMED apply, and scores
+    are averaged over all processors. Raises Refused if no set has a kernel, and ValueError for an unknown
     objective.
     """
     if objective not in OBJECTIVES:
@@ -135,7 +135,7 @@ def kernel_for(
 def _candidates(
     objective: str, on: Processor | None, routine: Routine, isa: str, abi: str, lanes: int | None
 ) -> Iterable[Kernel]:
-    """Return the one variant that TIMED names, if it has a row for the case and `lanes` is None, or all variants."""
+    """Return the one variant that TIMED names for the case (on arrays, throughput) if `lanes` is None; else all."""
     wanted = routine.name, isa, objective if routine.contract.elements == () else "throughput"
     for row in TIMED:
         if row[:3] == wanted and lanes is None and (on is None or on.name == row.cpu):
@@ -147,7 +147,7 @@ def score(kernel: Kernel, objective: str, on: Processor | None) -> float:
     """Return the estimated cost of a variant, for comparison with other variants of its routine; less is faster.
 
     For latency the score is twice the critical path plus the throughput bound, because calls that wait for each other
-    overlap in part. For throughput it is, for each board, the bound plus 0.3 of the issue cycles, because moves cost
+    overlap in part. For throughput, or arrays, it is the bound for a board plus 0.3 of the issue cycles: moves cost
     more than port pressure shows. The weights minimize the total loss over the routines of TIMED. Without a processor
     `on` the score is the mean over all that have the instructions. Raises UnknownCost if `on` lacks one.
     """

@@ -77,7 +77,7 @@ class _Writing:
         self._stack = {at: place for at, place in enumerate(places) if isinstance(place, int)}
 
     def values(self) -> Iterator[Value]:
-        """Create all values. Yield the stores, then the results."""
+        """Create all values and append the instructions to `items`. Yield the stores, then the results in registers."""
         written = []
         for step in self.program.steps:
             value = self._made(step)
