@@ -1,4 +1,4 @@
-"""Arguments that several commands share, and the rules for naming a function of an ELF file."""
+"""Arguments that several commands share, and the check that those for a function of an ELF file are complete."""
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Mapping
@@ -45,7 +45,7 @@ def processor(given: str) -> str:
 
 
 def place(given: str) -> str:
-    """Return the path of a file or directory to write. Raises ArgumentTypeError for "" and "-" (standard output)."""
+    """Return the path of a file or directory to write as given. Raises ArgumentTypeError for "" and "-"."""
     if given in ("", "-"):
         raise ArgumentTypeError(f"'{given}' is not a file name: give a name (./- for a file called -)")
     return given
