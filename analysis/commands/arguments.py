@@ -101,11 +101,6 @@ _SHARED: Mapping[str, Mapping[str, Any]] = {
         "help": "the instructions that a call on this position executes; or startpos",
     },
     "--side": {"metavar": "S", "help": "whose sliders: w or b (default: the side to move)"},
-    "--squares": {
-        "metavar": "N",
-        "help": "the square numbering of your boards, by square 0: a1 (b1 = 1), h1, a8, h8, a1-by-files (a2 = 1), ... "
-        "(default: the routine's)",
-    },
     "--coordinates": {"action": "store_true", "help": "label the ranks and files of drawn boards"},
     "--object": {"metavar": "FILE", "help": "an ELF object, program or shared library"},
     "--symbol": {"metavar": "SYM", "help": "the function in it"},
