@@ -135,7 +135,7 @@ def kernel_for(
 def _candidates(
     objective: str, on: Processor | None, routine: Routine, isa: str, abi: str, lanes: int | None
 ) -> Iterable[Kernel]:
-    """Return the one variant that TIMED names for the case (on arrays, throughput) if `lanes` is None; else all."""
+    """Return the variant that TIMED names for the case (arrays: for throughput), or all if none or `lanes` is given."""
     wanted = routine.name, isa, objective if routine.contract.elements == () else "throughput"
     for row in TIMED:
         if row[:3] == wanted and lanes is None and (on is None or on.name == row.cpu):

@@ -135,7 +135,7 @@ def _placed(
     joined = defaultdict(list)
     for chain in chains:
         for upper, lower in pairwise(chain):
-            pull = 8 if upper != chain[0] and lower != chain[-1] else 1  # long edges are straight in the middle
+            pull = 8 if upper != chain[0] and lower != chain[-1] else 1  # bends attract: long edges are straight
             joined[upper].append((lower, pull))
             joined[lower].append((upper, pull))
     places = {at: float(60 * (place - len(layer) // 2)) for layer in layers for place, at in enumerate(layer)}

@@ -29,7 +29,7 @@ class _Lifted(Target):
 
 
 def shortest(program: Program, plan: Plan) -> Code | None:
-    """Return the shorter code of a program, in its own order or rescheduled, or None if neither can be compiled."""
+    """Return a program's code in its own order, or rescheduled if that has fewer instructions; None if it has none."""
     codes = []
     for order in (lambda state: state, schedule_pass):
         try:

@@ -169,7 +169,7 @@ def union(
 
 
 def pair(form: Form, board: Board, rooks: Value, bishops: Value) -> tuple[Value, ...]:
-    """Return the squares attacked along ranks and files, and along diagonals: two lanes if all rays use lanes."""
+    """Return the squares attacked along ranks and files, and along diagonals: one value if all rays use lanes."""
     if board.layout.all_in_lanes:
         rays = form(board, ALTERNATING, rooks, bishops)
         return (folded(_any_ray(rays), 2),)
