@@ -103,7 +103,7 @@ def requests(
         if lanes in (None, number)
     ]
     if not wanted:
-        raise ValueError(f"no kernel has {lanes} lanes: choose 1, 2, 4 or 8, or omit --lanes")
+        raise ValueError(f"no kernel has {lanes} lanes for {isa or 'any instruction set'}: give other --lanes, or none")
     return list(unrefused(lambda each: Request(*each), wanted))
 
 

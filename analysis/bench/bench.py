@@ -183,7 +183,7 @@ def bench(
     chosen = [mode for mode in MODES if mode in known(modes, MODES, "mode")]
     known(beside, COMPILERS, "compiler")
     if boards < 1:
-        raise ValueError(f"arrays of {boards} boards: give 1 or more")
+        raise ValueError(f"arrays of {boards} boards cannot be timed: give 1 or more")
 
     def made(request: Request) -> Kernel:
         show(f"{request.routine.name} for {request.isa}")

@@ -82,7 +82,7 @@ def request(
     Raises ValueError if both choose, or if `variant` has no `isa`.
     """
     if variant and (for_ != "size" or not isa):
-        raise ValueError("a variant is of one instruction set, and --for chooses one, too: give --isa and no --for")
+        raise ValueError("--variant names a kernel of one instruction set: give --isa, and leave out --for")
     routine = find(routine) if isinstance(routine, str) else routine
     on = processor_named(cpu) if cpu else None
     if isa and for_ == "size":
@@ -124,7 +124,7 @@ def kernel_for(
     objective.
     """
     if objective not in OBJECTIVES:
-        raise ValueError(f"no objective '{objective}': give {', '.join(OBJECTIVES[:-1])} or {OBJECTIVES[-1]}")
+        raise ValueError(f"unknown objective '{objective}': choose from {', '.join(OBJECTIVES)}")
     if objective == "size":
         usual = unrefused(lambda isa: next(enumerate_variants(routine, isa, abi, lanes)), isas)
         return min(usual, key=lambda kernel: len(kernel.code.instructions))

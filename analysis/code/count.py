@@ -115,7 +115,7 @@ def classify(instruction: Decoded) -> Class:
         return _class_of_lanes(instruction)
     if _OPERATION.fullmatch(name):
         return "operation"
-    raise UnclassifiedError(f"'{instruction.text()}' at offset {instruction.offset:#x} is of no class that is counted")
+    raise UnclassifiedError(f"'{instruction.text()}' at offset {instruction.offset:#x} is in no class that is counted")
 
 
 def _is_stack_adjustment(instruction: Decoded) -> bool:

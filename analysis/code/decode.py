@@ -185,7 +185,7 @@ def decode_from(text: bytes, start: int) -> Iterator[Decoded]:
     for instruction in decoder:
         offset = instruction.ip
         if instruction.is_invalid:
-            raise DecodeError(f"no instruction at offset {offset:#x}: {text[offset : offset + 8].hex(' ')}")
+            raise DecodeError(f"has no instruction at offset {offset:#x}: bytes {text[offset : offset + 8].hex(' ')}")
         yield _decoded(instruction, factory, encoder, text)
 
 

@@ -276,9 +276,7 @@ class Elf:
         if not found:
             return None, iter(())
         if len(found) > 1 or found[0].type != _RELA:
-            raise ElfError(
-                f"has relocations of {section.name} in an unsupported form: only a single RELA table is supported"
-            )
+            raise ElfError(f"has relocations of {section.name} that are no single RELA table: give the linked program")
         table = self.section(found[0].link)
         if table is None or table.type != _SYMTAB:
             raise ElfError("damaged: relocations without a symbol table")

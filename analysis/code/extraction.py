@@ -174,7 +174,7 @@ class Extraction:
         for section in self.elf.sections:
             if section.flags & ALLOC and 0 <= address - section.address < section.size:
                 return section
-        raise ElfError(f"reads {address:#x}, which is in no section of the file: give a file with all section headers")
+        raise ElfError(f"reads {address:#x}, which is in no section: give a file with section headers")
 
     def _check_code(self, section: ElfSection) -> None:
         if section.type != PROGBITS or section.flags & ~GROUP != ALLOC | EXECINSTR:
@@ -251,7 +251,7 @@ class Extraction:
         if not (direct or (table and relocation.addend == -4)):
             if branches:
                 raise ElfError(f"calls or jumps to '{name}': {_ALONE}")
-            hint = "compile it with -fPIC" if kind in _ABSOLUTE else "only addresses relative to rip are followed"
+            hint = "compile it with -fPIC" if kind in _ABSOLUTE else "only addresses relative to rip: make it static"
             raise ElfError(f"refers to '{name}' by R_X86_64_{kind}: {hint}")
         inside = instruction.length - 4 if branches else displacement(instruction)
         if inside is None:
@@ -285,7 +285,7 @@ class Extraction:
         if section is None:
             raise ElfError(f"needs '{name}', which the file does not define: {_ALONE}")
         if not symbol.is_plain:
-            raise ElfError(f"needs '{name}', which is weak, thread-local or replaceable at link time: make it static")
+            raise ElfError(f"needs '{name}', which is weak, thread-local or replaceable: make it static const")
         return symbol, name
 
     def _place(self, instruction: Decoded, number: int, offset: int, name: str, symbol: Symbol | None = None) -> int:

@@ -184,7 +184,7 @@ class Space:
             raise Unsupported(what) if arrays.apart else AliasUnknownError(what)
         place = self._touch(arrays, pointer, bits, wanted)
         if not isinstance(wanted, int) and place in arrays.written:
-            raise Unsupported(f"writes board {place} of {arrays.names[pointer.base]} again under a mask")
+            raise Unsupported(f"writes board {place} of {arrays.names[pointer.base]} twice, masked: run setwise check")
         arrays.written[place] = value, wanted
 
     def _touch(self, arrays: Arrays, pointer: Pointer, bits: int, wanted: Bits) -> int:
@@ -287,7 +287,7 @@ class Space:
         offset = signed(pointer.offset, 64)
         area = self.image.area(pointer.base, offset, offset + mask + size)
         if area is None:
-            raise Unsupported(f"reads {size} bytes at an address that may be in different sections")
+            raise Unsupported(f"reads {size} bytes in one of several sections: give the linked program")
         where = f"of the code and its data, which have {len(self.image.content)}"
         if mask == 0:
             if not area.low <= offset <= area.high - size:

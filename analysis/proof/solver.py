@@ -67,7 +67,7 @@ class Solver:
             raise LimitError("the time limit was reached: allow more seconds")
         self._checks += 1
         if self._checks % _CHECKS == 0 and _memory() > self._most:
-            raise LimitError(f"the proof takes more than {_MOST_MEMORY // _MEGABYTE} MB of memory")
+            raise LimitError(f"the proof takes more than {_MOST_MEMORY // _MEGABYTE} MB of memory: run setwise check")
 
     def possible(self, conditions: Iterable[Bits], sums: bool = False, about: str = ALL_HOLD) -> bool:
         """Return whether some assignment of the unknowns satisfies all one-bit conditions.
@@ -125,7 +125,7 @@ class Solver:
 
     def _solver(self, terms: Sequence[Any], sums: bool) -> Any:
         if self.domain.built - self._built > _LARGEST_FORMULA and self._weight(terms) > _LARGEST_FORMULA:
-            raise LimitError("a formula is too large for the solver")
+            raise LimitError("a formula is too large for the solver: run setwise check")
         bitwuzla = self.domain.bitwuzla
         options = bitwuzla.Options()
         options.set(bitwuzla.Option.PRODUCE_MODELS, True)

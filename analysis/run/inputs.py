@@ -312,7 +312,7 @@ class _Maker:
         """Remove sliders from squares that a requirement forbids. `named` maps parameters' names to columns."""
         kind = SLIDERS_WITHIN.get(requirement)
         if kind is None and " below " not in requirement:  # `bounded` keeps the bounds
-            raise ValueError(f"no inputs for the requirement '{requirement}': add it to SLIDERS_WITHIN")
+            raise ValueError(f"unknown requirement '{requirement}': write it as a function")
         for blockers in self.of_kind(kind or ""):
             allowed = ~named[blockers.name] if kind == "empty" else named[blockers.name]
             for parameter in self.of_kind(*_SLIDERS):

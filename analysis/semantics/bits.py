@@ -152,7 +152,7 @@ def _double_shift(left: bool, x: Execution) -> None:
 def _bit_test(change: BinaryOperation | None, x: Execution) -> None:
     width, d = x.width(), x.domain
     if x.file(0) == "memory" and x.file(1) != "immediate":
-        raise x.unknown("a bit string in memory")
+        raise x.unknown("a bit string in memory is not supported")
     place, value = d.and_(x.get(1, width), width - 1, width), x.get(0)
     if change is not None:
         x.put(0, change(d, value, d.shl(1, place, width), width))

@@ -133,14 +133,14 @@ class Execution:
         """Return the width of a register or memory operand in bits. Raises Unsupported for an immediate."""
         found = self.instruction.operands[operand]
         if isinstance(found, Imm):
-            raise self.unknown("an immediate in place of a register or memory")
+            raise self.unknown("an immediate operand is not supported here")
         return found.bits
 
     def immediate(self, operand: int = -1) -> int:
         """Return the value of an immediate operand, by default the last. Raises Unsupported if it is none."""
         found = self.instruction.operands[operand]
         if not isinstance(found, Imm):
-            raise self.unknown("this form takes no immediate")
+            raise self.unknown("only an immediate operand is supported here")
         return found.value
 
     def get(self, operand: int, width: int | None = None) -> Bits:
@@ -164,13 +164,13 @@ class Execution:
     def read(self, register: Reg, width: int | None = None) -> Bits:
         """Return a general or mask register, or its lowest `width` bits."""
         if register.file not in ("general", "mask"):
-            raise self.unknown(f"the register {register.name} is not followed")
+            raise self.unknown(f"the register {register.name} is not supported")
         return self.domain.extract(self.register(register.full), register.low, width or register.bits, 64)
 
     def write(self, register: Reg, value: Bits) -> None:
         """Write a general or mask register: 32 bits clear the upper half, fewer bits keep the rest."""
         if register.file not in ("general", "mask"):
-            raise self.unknown(f"the register {register.name} is not followed")
+            raise self.unknown(f"the register {register.name} is not supported")
         if register.bits == 32:
             value = self.domain.concat(0, value, 32, 32)
         elif register.bits < 32:
@@ -197,7 +197,7 @@ class Execution:
     def address(self, memory: Mem) -> Bits:
         """Return the address of a memory operand."""
         if memory.segment:
-            raise self.unknown(f"an address in the segment {memory.segment}")
+            raise self.unknown(f"addresses in the segment {memory.segment} are not supported")
         if memory.target is not None and self.instruction.offset in self.state.targets:
             return self.state.targets[self.instruction.offset]
         if memory.target is not None:
@@ -207,7 +207,7 @@ class Execution:
             if register is None:
                 continue
             if register.file != "general" or register.bits != 64:
-                raise self.unknown(f"an address in {register.name}, not in 64-bit general registers")
+                raise self.unknown(f"addresses must be in 64-bit general registers, not in {register.name}")
             scaled = self.domain.shl(self.register(register.full), scale.bit_length() - 1, 64)
             total = self.domain.add(total, scaled, 64)
         return total

@@ -33,5 +33,5 @@ def execute(instruction: Decoded, state: MachineState) -> Goto | None:
     if meaning is None:
         raise operation.unknown()
     if instruction.encoding not in FOLLOWED:
-        raise operation.unknown("an encoding that is not followed")
+        raise operation.unknown("this encoding is not supported")
     return meaning(operation)

@@ -218,7 +218,7 @@ def results_of(
             raise TaskError(str(error) if specification else _NONE) from None
         results = function(*arguments)
     if len(results) != number:
-        raise TaskError(f"{_titled(specification)} returns {len(results)} results, the routine {number}")
+        raise TaskError(f"{_titled(specification)} returns {len(results)} results: return {number}, as the routine")
     return [_bits(specification, result) for result in results]
 
 
@@ -265,7 +265,7 @@ def _of_routine(written: Written, domain: Domain, *arguments: Word) -> tuple[Any
     contract = other.contract
     parameters = [p for p in contract.elements or contract.parameters if p.kind != "results"]
     if len(parameters) != len(arguments):
-        takes = f"takes {len(parameters)} parameters, not {len(arguments)}"
+        takes = f"must have {len(arguments)} parameters, not {len(parameters)}"
         raise TaskError(f"{written.name}: its specification {other.name} {takes}")
     if not isinstance(written.given, str):
         return _evaluated(other, arguments)
@@ -290,4 +290,4 @@ def _bits(specification: str | Written, result: Any) -> Bits:
         return result.value
     if isinstance(result, int):
         return result & raywalk.ALL
-    raise TaskError(f"{_titled(specification)} returns {type(result).__name__} instead of a word")
+    raise TaskError(f"{_titled(specification)} returns {type(result).__name__} instead of a board")

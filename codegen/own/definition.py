@@ -111,7 +111,7 @@ class Definition:
             raise TypeError(f"{function!r} is not a function: define a routine with def")
         if len(self._names(function)) != len(self.parameters) + self._shaped:
             raise self._error(
-                "this description has other parameters than the first: use the same ones", function=function
+                "this description takes another number of parameters than the first: take the same", function=function
             )
         self._functions.append(function)
         self._routines = ()
@@ -127,7 +127,7 @@ class Definition:
             made = self._made(self._held_to)
             self._routines = tuple(routine for routine in made if routine.isas)
             if not self._routines:
-                raise self._error(f"not available for {', '.join(self._isas)}: add another instruction set to isas")
+                raise self._error(f"not available for {', '.join(self._isas)}: add x86-64 to isas")
         return self._routines
 
     def _made(self, held_to: Any) -> Iterator[Routine]:
@@ -254,7 +254,7 @@ class Definition:
             raise error("a generator or coroutine returns no board: use def with return")
         for parameter in inspect.signature(function).parameters.values():
             if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD, parameter.KEYWORD_ONLY):
-                raise error(f"'{parameter}' is not a positional parameter: a routine has only positional ones")
+                raise error(f"parameter '{parameter.name}' is not positional: a routine has only positional ones")
             if parameter.default is not parameter.empty:
                 raise error(f"parameter '{parameter.name}' has a default: a routine needs every argument")
         return [*inspect.signature(function).parameters]
@@ -279,7 +279,7 @@ class Definition:
         fields = getattr(hint, "_fields", None)
         if isinstance(fields, tuple) and fields and all(name.isascii() for name in fields):
             return fields
-        raise self._error("the return annotation is missing or no board: write -> Board, or a NamedTuple of boards")
+        raise self._error("the return annotation is missing or no board: write -> Board, or an ASCII NamedTuple")
 
     def _error(self, what: str, line: int = 0, function: Callable[..., Any] | None = None) -> DescriptionError:
         """Return the error for a line of the user's file, or without a line for the function's first line."""

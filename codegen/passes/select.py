@@ -16,7 +16,7 @@ from setwise.codegen.passes.reduce_lanes import reduce_lanes
 from setwise.codegen.passes.simplify import cse
 from setwise.codegen.passes.state import CACHED_GRAPHS, State
 from setwise.codegen.passes.ternary import map_ternary
-from setwise.codegen.targets import TARGETS, in_words
+from setwise.codegen.targets import SCALARS, TARGETS, in_words
 from setwise.codegen.targets.table import Refused, Target
 
 _FARTHEST = 1 << 31  # bytes; displacements are below it
@@ -342,7 +342,7 @@ def _checked(graph: Graph, target: Target) -> Graph:
     for value in graph.order:
         if not value.operation.free and not target.rows_for(value):
             others = tuple(name for name, other in TARGETS.items() if other.rows_for(value))
-            remedy = f"use {in_words(others)}" if others else "no instruction set has one, so describe it by others"
+            remedy = f"use {in_words(others or SCALARS)}, or other operations"
             raise Refused(f"{target.name} has no instruction for '{value.op}': {remedy}")
     return graph
 

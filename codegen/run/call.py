@@ -55,7 +55,7 @@ def is_batch(routine: Routine) -> bool:
 def refuse_unrunnable(kernel: Kernel) -> None:
     """Raise NotRunnable if this processor lacks a feature of the kernel's instruction set, or is not x86-64."""
     if lacking := missing(kernel.target):
-        raise NotRunnable(f"this processor cannot run {kernel.name}: it lacks {', '.join(lacking)}")
+        raise NotRunnable(f"this processor cannot run {kernel.name}: it lacks {', '.join(lacking)}; choose another isa")
 
 
 @dataclass(frozen=True, slots=True)

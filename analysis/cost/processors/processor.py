@@ -137,7 +137,7 @@ class Processor(Struct, frozen=True, dict=True):
         'I12'
         """
         if missing := self.lacking([instruction]):
-            raise UnknownCost(f"{self.title} has no {missing[0]}, which '{instruction.text()}' needs")
+            raise UnknownCost(f"{self.title} has no {missing[0]}, which '{instruction.text()}' needs: choose another")
         masked = instruction.mask is not None
         for form in ["taken"] * taken + [*forms(instruction)]:
             for row in self.by_form.get(form, ()):
@@ -146,8 +146,8 @@ class Processor(Struct, frozen=True, dict=True):
         if classify(instruction) in ("load", "store"):
             return _ACCESS_ALONE
         raise UnknownCost(
-            f"{self.title}: no row for '{instruction.mnemonic}' of form {next(forms(instruction)) or 'none'} "
-            f"('{instruction.text()}' at offset {instruction.offset:#x}): try another processor"
+            f"{self.title}: the cost table has no figures for '{instruction.text()}' at offset "
+            f"{instruction.offset:#x}: try another processor"
         )
 
     def fuses(self, instruction: Decoded, following: Decoded) -> bool:
