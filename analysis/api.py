@@ -1,7 +1,7 @@
 """The library interface: judging and exporting kernels, and judging functions of ELF files.
 
-Nothing here prints. Bad input raises a ValueError with a one-line message. Long calls pass the title of each item to
-`show`. Each function imports its judge when it is called, so that fast calls do not load the slow ones.
+Nothing here prints. Bad input raises a ValueError with a one-line message. Functions with a parameter `show` pass it
+the title of each item. Most judges are imported on first use, so that fast calls do not load the slow ones.
 
 >>> from setwise.analysis import api
 >>> north = api.request("kogge-stone.attacks.nort", "bmi2")
@@ -85,10 +85,10 @@ def requests(
     lanes: int | None = None,
     variant: str = "",
 ) -> list[Request]:
-    """Return a request for every kernel of the routines, optionally for one instruction set, convention or lane count.
+    """Return requests for the routines, for all instruction sets, conventions and lane counts or for the given ones.
 
     Requests with equal contracts are adjacent, because their judges share work. A variant needs an instruction set, and
-    has the default number of lanes. Raises ValueError, for instance Refused, if no such kernel exists.
+    has the default number of lanes. Refused requests are skipped; if none is left, a ValueError is raised.
     """
     if variant and not isa:
         raise ValueError("a variant belongs to an instruction set: add --isa")
@@ -103,14 +103,14 @@ def requests(
         if lanes in (None, number)
     ]
     if not wanted:
-        raise ValueError(f"no kernel has {lanes} lanes: choose 1, 2, 4 or 8, or omit --lanes")
+        raise ValueError(f"no kernel has {lanes} lanes for {isa or 'any instruction set'}: give other --lanes, or none")
     return list(unrefused(lambda each: Request(*each), wanted))
 
 
 def listing(request: Request, syntax: str = "nasm", *, endbr64: bool = False, prefix: str = "setwise") -> str:
     """Return the assembly source of a kernel in the syntax nasm, gas, att, masm or go.
 
-    With `endbr64` the code begins with that instruction. The symbol's name starts with `prefix`, except in Go.
+    With `endbr64` the code begins with one, in Go after loading arguments. The symbol begins with `prefix`, not in Go.
     """
     from setwise.analysis.exports.facts import facts_of
     from setwise.codegen.export.listings.listing import listing as text_of
@@ -156,7 +156,7 @@ def executed_counts(requests: Sequence[Request], words_of: Callable[[Routine], S
 def spreads(requests: Sequence[Request], positions: Sequence[str], side: str | None = None) -> list[dict[str, Any]]:
     """Return a row for each kernel: minimum, mean and maximum of its executed counts by class over positions (FEN).
 
-    The sliders are those of `side`, w or b, by default of the side to move.
+    `side`, w or b, owns the pieces of a routine without a color; the default is the side to move.
     """
     from setwise.analysis.run.positions import words_of
 
@@ -212,9 +212,9 @@ class CostedCode:
 def costs(
     codes: Sequence[Code], cpu: str | None = None, words_of: Callable[[Routine], Sequence[int]] | None = None
 ) -> list[CostedCode]:
-    """Return lower bounds on the cycles of each code, on the processor `cpu` or on all that support its instructions.
+    """Return lower bounds on the cycles of a part of each code, on `cpu` or on all processors that support it.
 
-    With `words_of`, which gives arguments for a routine, the bounds of a kernel are for the instructions of that call.
+    `part_of` selects it. With `words_of`, which gives arguments for a routine, it is a kernel's call with them.
     """
     from setwise.analysis.bench.here import processor_named
     from setwise.analysis.cost.part import CostedPart, part_of

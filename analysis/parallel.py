@@ -67,11 +67,11 @@ def in_processes(
     show: Show = silent,
     effort: Callable[[Sequence[Request]], int] = len,
 ) -> Iterator[T]:
-    """Yield the results of `work` in any order, from up to `processes` workers; none for one group or few requests.
+    """Yield the results of `work` on groups of requests, in any order, from up to `processes` workers.
 
     Adjacent requests of one contract form a group, which one worker handles; that of the greatest `effort` is first.
-    `work` must be a module-level function or a partial of one. A group that raises Refused is skipped; if all do, the
-    first Refused is raised. Raises CannotRunHere if a worker dies.
+    `work` must be a module-level function or a partial of one. Refused groups are skipped as in `unrefused`. Raises
+    CannotRunHere if a worker dies. With one process, one group or few requests, `work` runs here on all of them.
     """
     groups = [list(group) for _, group in groupby(requests, lambda request: request.routine.contract)]
     processes = min(processes, len(groups))
@@ -85,7 +85,7 @@ def in_processes(
         return future.result()
 
     with Workers(processes) as workers:
-        # The largest groups first, so that the cores finish at about the same time.
+        # The groups of the greatest effort first, so that the workers finish at about the same time.
         groups.sort(key=effort, reverse=True)
         running = {workers.submit(_all_of, work, group): group for group in groups}
         yield from chain.from_iterable(unrefused(results, as_completed(running)))

@@ -10,11 +10,11 @@ _SHORT = 2.0
 
 
 class Progress:
-    """A line on a terminal that names the current item and, after two seconds and one item, the elapsed time.
+    """A line on standard error that names the current item and, after two seconds and one item, the elapsed time.
 
-    With a `total` it also shows the item's number and an estimate of the remaining time. The end of `with Progress()
-    as progress` erases the line. By default nothing is shown unless standard error is a terminal; `shown` overrides
-    this.
+    With a `total` it also shows the item's number, and behind the elapsed time an estimate of the remaining time. The
+    end of `with Progress() as progress` erases the line. By default nothing is shown unless standard error is a
+    terminal; `shown` overrides this.
     """
 
     def __init__(self, total: int = 0, shown: bool | None = None) -> None:

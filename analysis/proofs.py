@@ -30,9 +30,9 @@ class Proof:
     """The outcome of one proof, of a kernel or of a function in an ELF file.
 
     `key` is name, instruction set (None in an ELF file), lanes and convention. Without a certificate, `reason` says why
-    no proof was attempted. `title` names a function in an ELF file with its contract. `hint` suggests --lanes after
-    a function's refutation. `questions` are the solver queries, if they were kept. `words` are the arguments of
-    `setwise prove` that repeat this proof.
+    no proof was attempted. `title` names a function in an ELF file with the routine of its contract. `hint` may suggest
+    --lanes after a function's refutation. `questions` are the solver queries, if they were kept. `words` are the
+    arguments of `setwise prove` that repeat this proof, without variant and time limit.
     """
 
     key: tuple[str, str | None, int, str]
@@ -80,7 +80,7 @@ class Proof:
 def prove_kernels(
     requests: Sequence[Request], show: Show = silent, *, time_limit: float = TIME_LIMIT, keep: bool = False
 ) -> Iterator[Proof]:
-    """Yield the proof of each kernel, in at most `time_limit` seconds each.
+    """Yield a `Proof` for each kernel, in at most `time_limit` seconds of CPU time each.
 
     Equal bytes under an equal contract are proved once. With `keep`, all are proved, and each proof keeps its solver
     queries. Refused requests are skipped; if all are, the first Refused is raised.
@@ -112,9 +112,9 @@ def prove(
     processes: int = 1,
     show: Show = silent,
 ) -> list[Proof]:
-    """Try to prove each kernel right for all inputs, in at most `time_limit` seconds of CPU time. Return sorted proofs.
+    """Try to prove each kernel right for all inputs, in at most `time_limit` seconds of CPU time each.
 
-    With `keep`, each proof keeps its solver queries. Up to `processes` processes work. Needs bitwuzla.
+    Return the proofs that `prove_kernels` yields, sorted by `key`. Up to `processes` processes work. Needs bitwuzla.
     """
     work = partial(prove_kernels, time_limit=time_limit, keep=keep)
     return sorted(in_processes(work, requests, processes, show, _effort), key=attrgetter("key"))
@@ -136,7 +136,7 @@ def prove_each(
 ) -> Iterator[Certificate]:
     """Yield the certificate of each kernel in order; the proofs run in at most `processes` processes.
 
-    Equal bytes under an equal contract are proved once. Needs bitwuzla. Raises CannotRunHere if a process dies.
+    Equal bytes under an equal contract are proved once. Needs bitwuzla. Raises CannotRunHere if a worker dies.
     """
     prover, subjects = Prover(), [(binary_of(kernel), task_of(kernel)) for kernel in kernels]
     titles = [f"proof {at} of {len(kernels)}: {of.name} {of.target.name}" for at, of in enumerate(kernels, 1)]
@@ -161,7 +161,7 @@ _prover = cache(Prover)
 
 
 def _certificate(request: Request, binary: Binary, time_limit: float) -> Certificate:
-    """Prove these bytes under the contract of a request; runs in a worker process."""
+    """Try to prove these bytes right under the contract of a request; runs in a worker process."""
     return _prover().prove(binary, task_of(request.plan), time_limit)
 
 
@@ -174,15 +174,15 @@ def prove_function(
     time_limit: float = TIME_LIMIT,
     keep: bool = False,
 ) -> Proof:
-    """Try to prove that an ELF file's function fulfils the contract of the routine `spec`, in `time_limit` seconds.
+    """Try to prove that an ELF file's function meets the contract of the routine `spec`.
 
-    The processor executes nothing of the file. With `lanes` greater than 1 the function takes and returns boards in
-    vector registers. With `keep`, the proof keeps its solver queries. Needs bitwuzla.
+    `time_limit` is in seconds of CPU time. The processor executes nothing of the file. With `lanes` above 1, boards are
+    passed in vector registers. With `keep`, the proof keeps its solver queries. Needs bitwuzla.
     """
     binary = function.binary
     isas = [isa for isa in spec.isas if lanes is None or lanes in widths(spec, TARGETS[isa])]
     if not isas:
-        raise ValueError(f"no kernel has {lanes} lanes: choose 1, 2, 4 or 8, or omit --lanes")
+        raise ValueError(f"no kernel has {lanes} lanes for {spec.name}: give other --lanes, or none")
     kernel = Request(spec, isas[0], abi, lanes).kernel
     prover = Prover(keep)
     certificate = prover.prove(binary, task_of(kernel), time_limit)

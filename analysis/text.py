@@ -29,7 +29,7 @@ def counted(number: int, name: str) -> str:
 
 
 def table(rows: Iterable[Sequence[Any]], head: Sequence[str] = (), width: int | None = None) -> str:
-    """Return rows as a table in text, below a head if there is one. Columns of numbers alone are right-aligned.
+    """Return rows as a text table, below a head if there is one. Columns of numbers and empty cells are right-aligned.
 
     To fit `width` characters, columns wider than 12 are folded, the widest most and the first column last.
 
@@ -41,7 +41,7 @@ def table(rows: Iterable[Sequence[Any]], head: Sequence[str] = (), width: int | 
     x86-64       1.5
     """
     cells = [[f"{cell:g}" if isinstance(cell, float) else str(cell) for cell in row] for row in rows]
-    titles = [[f"{title}  " for title in head]] if head else []  # tabulate's columns are wider than their titles
+    titles = [[f"{title}  " for title in head]] if head else []  # tabulate adds two to a title's width
     columns = list(zip(*titles, *cells, strict=True))
     widths = wide = [max(map(len, column)) for column in columns]
     while width and sum(widths) + 2 * (len(widths) - 1) > width and max(widths) > _NARROWEST:

@@ -25,17 +25,17 @@ _ENDING = {signal.SIGINT, signal.SIGTERM}
 
 
 class Workers:
-    """A pool of worker processes for `with Workers() as workers`, by default one a hardware thread.
+    """A pool of worker processes for `with Workers() as workers`, by default one for each hardware thread.
 
     On normal exit all submitted calls have finished. If an exception leaves the block, for instance an interrupt, the
     workers are killed and unfinished calls are lost. If a worker dies, `result` of a pending call raises
-    concurrent.futures.process.BrokenProcessPool; the block ends with CannotRunHere instead.
+    concurrent.futures.process.BrokenProcessPool; if that leaves the block, it becomes CannotRunHere.
     """
 
     def __init__(self, number: int | None = None) -> None:
         self._executor = _processes(number or os.cpu_count() or 1)
         self._others = set(multiprocessing.active_children())
-        self._starter = ThreadPoolExecutor(1)  # it blocks interrupts: a half-started process would have no owner
+        self._starter = ThreadPoolExecutor(1)  # blocks interrupts: a half-started process would have no owner
         self._starter.submit(_block_interrupts).result()
 
     def submit(self, function: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> Future[T]:
@@ -64,13 +64,13 @@ def _processes(number: int) -> Executor:
 
 
 def _block_interrupts() -> None:
-    """Block SIGINT and SIGTERM in this thread, and in the processes that it starts until their `_begin`."""
+    """Block SIGINT and SIGTERM in this thread and, until their `_begin`, in its processes; on Windows do nothing."""
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
 
 
 def digest() -> str:
-    """Return the SHA-256 of the Python, JSON and C files of `analysis` and `codegen`, with their paths."""
+    """Return the SHA-256 of the paths, sizes and contents of Python, JSON and C files of `analysis` and `codegen`."""
     hashed = hashlib.sha256()
     for package in ("analysis", "codegen"):
         folder = Path(__file__).parents[1] / package

@@ -190,7 +190,7 @@ def parse_board(text: str) -> int:
     True
     >>> parse_board("-1")
     Traceback (most recent call last):
-    ValueError: -1 is negative: a board is a number from 0 to 0xffff_ffff_ffff_ffff
+    ValueError: -1 is negative: give a number from 0 to 0xffff_ffff_ffff_ffff
     """
     number = parse_number(text)
     if number is not None:
@@ -214,7 +214,7 @@ def parse_number(text: str) -> int | None:
     """
     stripped = text.strip()
     if re.fullmatch(r"-(0[xX][0-9a-fA-F_]+|[0-9][0-9_]*)", stripped):
-        raise ValueError(f"{_shortened(stripped)} is negative: a board is a number from 0 to {hexadecimal(ALL)}")
+        raise ValueError(f"{_shortened(stripped)} is negative: give a number from 0 to {hexadecimal(ALL)}")
     if re.fullmatch(r"0[xX](_?[0-9a-fA-F])+", stripped):
         return _within_64_bits(int(stripped, 16), stripped)
     if re.fullmatch(r"[0-9](_?[0-9])*", stripped):
@@ -226,7 +226,7 @@ def parse_number(text: str) -> int | None:
 
 def _within_64_bits(number: int, text: str) -> int:
     if number > ALL:
-        raise ValueError(f"{_shortened(text)} is over 64 bits: a board is a number from 0 to {hexadecimal(ALL)}")
+        raise ValueError(f"{_shortened(text)} is over 64 bits: give a number from 0 to {hexadecimal(ALL)}")
     return number
 
 

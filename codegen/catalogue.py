@@ -78,7 +78,7 @@ _COMPUTED = {
     "bytewise-add": ("sums", "the sums of the eight bytes of x and those of y, each modulo 256"),
     "bytewise-sub": ("differences", "the differences of the eight bytes of x and those of y, each modulo 256"),
 }
-"""By name of a specification: the name of its result, and a summary. Its braces take the direction or the piece."""
+"""By name of a specification: its result, and a summary. Braces in the summary take the direction or the piece."""
 
 _TOWARDS = {
     "noEa": "to the north-east",
@@ -148,7 +148,7 @@ def _by_file(single: Fill, lanes: Fill) -> Fill:
 
 
 def _directed_at_run_time(family: str, form: str, specification: str, source: str, fill: Fill) -> Routine:
-    """Return a routine whose direction is known at run time."""
+    """Return a routine whose direction is known only at run time."""
     boards = (SLIDERS,) if specification == "step" else (SLIDERS, EMPTY)
     contract = _contract(specification, "any", (*boards, DIR_8), ("dir8 below 8",))
     described = (at_run_time(fill),)
@@ -412,7 +412,7 @@ _OF_SIDES: tuple[
 
 
 def _sides() -> Iterator[Routine]:
-    """Yield the routines for all attacks of a side: one of each form, or one for each color if the form has pawns.
+    """Yield the routines for attacks of a side: one of each form, or one for each color if the form has pawns.
 
     Without a parameter for queens, the queens must be among the rooks and among the bishops.
     """
@@ -476,7 +476,7 @@ def _known() -> dict[str, Routine]:
 def find(name: str) -> Routine:
     """Return the routine of a catalogue name or a page's printed name, both in any case, or of a name in a user's file.
 
-    A user's file is run. Raise ValueError for an unknown name, with the nearest ones, and for an ambiguous name.
+    A user's file is run. Raise ValueError for an unknown name, with near ones if any, and for an ambiguous name.
     """
     if is_own(name):
         first, *others = routines_named(name)
@@ -496,7 +496,7 @@ def find(name: str) -> Routine:
 
 
 def _offer(name: str) -> str:
-    """Return the nearest names of a routine, or the advice to list all."""
+    """Return text with the nearest names of routines and families, or the advice to list all."""
     names = {each.lower(): each for each in (*catalogue(), *literature.printed_names(), *literature.names())}
     names |= {each.family: each.family for each in catalogue().values()}
     near = difflib.get_close_matches(name.lower(), names, n=3)
@@ -504,7 +504,7 @@ def _offer(name: str) -> str:
 
 
 def is_pattern(name: str) -> bool:
-    """Return whether a name is a pattern (with *, ? or [), or the beginning of routines' names: a family or a form."""
+    """Return whether a name has *, ? or [, or names no routine but begins the names of some: a family or a form."""
     return any(sign in name for sign in "*?[") or (name.lower() not in _known() and bool(_beginning_with(name)))
 
 
@@ -513,7 +513,7 @@ def _beginning_with(name: str) -> list[str]:
 
 
 def chosen(names: Iterable[str]) -> list[Routine]:
-    """Return the routines of these names, families and patterns, each once, or for no names the whole catalogue."""
+    """Return the routines that names, families and patterns select, each once; for no names the whole catalogue."""
     routines: dict[str, Routine] = {}
     for name in dict.fromkeys(names):
         if is_own(name):

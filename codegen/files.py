@@ -7,14 +7,14 @@ from shutil import copymode
 
 
 class NotRegularError(OSError):
-    """A path that is not a regular file: a directory, a pipe, a device. Reading it might never end."""
+    """The error for a path that is not a regular file, such as a pipe or device. Reading it might never end."""
 
 
 def read_regular(path: str | Path, most: int, *, links: bool) -> bytes:
     """Return the content of a regular file, or the first `most` + 1 bytes of one that is larger than `most` bytes.
 
-    `links` permits a path that is a symbolic link. Raise NotRegularError for anything but a regular file, OSError if it
-    cannot be read, and ValueError for a path that cannot name a file.
+    `links` permits a path that is a symbolic link. Raise NotRegularError for a pipe or a device, another OSError for a
+    directory and for a file that cannot be read, and ValueError for a path that cannot name a file.
     """
     names = ("O_NONBLOCK", "O_BINARY", *(() if links else ("O_NOFOLLOW",)))
     with os.fdopen(os.open(path, os.O_RDONLY | sum(getattr(os, name, 0) for name in names)), "rb") as file:
@@ -24,7 +24,7 @@ def read_regular(path: str | Path, most: int, *, links: bool) -> bytes:
 
 
 def resolved(path: str | Path) -> Path:
-    """Return the absolute path without links. Raise ValueError for a link cycle or a deleted working directory."""
+    """Return the absolute path without links. Raise ValueError if that fails: link cycle, deleted working directory."""
     try:
         return Path(path).resolve()
     except (OSError, RuntimeError) as error:  # RuntimeError: a link cycle, before Python 3.13
@@ -38,8 +38,8 @@ def resolved(path: str | Path) -> Path:
 def read_checked(path: str | Path, most: int, *, links: bool, larger: str, remedy: str) -> bytes:
     """Return the content of a regular file of at most `most` bytes.
 
-    Raise a one-line ValueError that ends with `remedy` for any other. `larger` names the limit in the message for a
-    larger file.
+    `links` permits a symbolic link. Raise a one-line ValueError that ends with `remedy` for any other file. `larger`
+    names the limit in the message for a larger file.
     """
     try:
         content = read_regular(path, most, links=links)

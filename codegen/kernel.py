@@ -87,7 +87,7 @@ def _layout(routine: Routine, target: Target, lanes: int | None) -> Layout:
         return Layout()
     known = widths(routine, target)
     if lanes is not None and lanes not in known:
-        raise ValueError(f"{routine.name} on {target.name} has {', '.join(map(str, known))} lanes, not {lanes}")
+        raise ValueError(f"{routine.name} on {target.name} has {' or '.join(map(str, known))} lanes, not {lanes}")
     lanes = lanes or known[0]
     # With four lanes and all eight directions, left and right rays in separate registers can share runs.
     both_sides = (

@@ -1,7 +1,7 @@
 """Functions of the implemented pages: page, section, printed name, and the corresponding routine.
 
-A printed name is accepted wherever a routine's name is. docs/literature.md, `setwise list --page` and the suggestions
-for a misspelt name use this table.
+A printed name, with an @ and a place if it is ambiguous, is accepted wherever a routine's name is. docs/literature.md,
+`setwise list --page` and the suggestions for a misspelt name use this table.
 """
 
 import re
@@ -67,7 +67,7 @@ class PageSection:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The texts that may follow an @: page, heading, page/heading."""
+        """Three texts that may follow an @: page, heading, page/heading."""
         page, heading = self.page.names[0], _slug(self.heading)
         return page, heading, f"{page}/{heading}"
 
@@ -77,7 +77,7 @@ class PageSection:
 
 @dataclass(frozen=True)
 class PageFunction:
-    """A function that a page prints, with the routine that implements it.
+    """A function that a page prints or calls, with the routine that implements it.
 
     `also` names further routines that implement it. `called` marks a function that the page calls but does not print.
     """
@@ -138,10 +138,10 @@ FUNCTIONS: tuple[PageFunction, ...] = (
 
 
 def routine_meant(name: str) -> str | None:
-    """Return the routine's name for a printed name, in any case, which may end in an @ and the page or the section.
+    """Return the routine's name for a printed name in any case, maybe with an @ and page, section or page/section.
 
     Return None for a name that no page prints. Raise ValueError with the choices if the name denotes several
-    routines, or if it is not printed in that place.
+    routines, or if no page prints it in that place.
 
     >>> routine_meant("fillUpOccluded"), routine_meant("soutOccl@kogge-stone"), routine_meant("northFill")
     ('kogge-stone.occluded.nort', 'kogge-stone.occluded.sout', None)
@@ -164,18 +164,18 @@ def routine_meant(name: str) -> str | None:
 
 
 def printed_names() -> list[str]:
-    """Return every printed name once."""
+    """Return every printed or called name of FUNCTIONS once, in their order."""
     return list(dict.fromkeys(function.name for function in FUNCTIONS))
 
 
 def names() -> list[str]:
-    """Return a name for each routine of each printed name: the printed one, with an @ and a place if ambiguous."""
+    """Return a name for each `routine` of each printed name: the printed one, with an @ and a place if ambiguous."""
     printed = printed_names()
     return [name for each in printed for name, *_ in _names([f for f in FUNCTIONS if f.name == each])]
 
 
 def _names(functions: Sequence[PageFunction]) -> Iterator[tuple[str, Page, str]]:
-    """Yield an unambiguous name, a page and the routine's name for each routine of functions that share one name."""
+    """Yield an unambiguous name, a page and the routine's name for each `routine` of functions that share one name."""
     places: dict[str, list[PageSection]] = {}
     for function in functions:
         places.setdefault(function.routine, []).append(function.place)

@@ -1,7 +1,7 @@
 """The literature's two numberings of the squares.
 
-In a routine with a numbering, bit n of a board is the square with number n. Diagrams and square names use little-endian
-rank-file, as setwise.codegen.board does. This module converts between the two.
+In a routine's numbering, bit n of a board is the square with number n. Diagrams and setwise.codegen.board use
+little-endian rank-file. This module converts boards between that and a numbering.
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from setwise.codegen import board
 from setwise.codegen.board import DIR8, EAST, NOEA, NORT, NOWE, SOEA, SOUT, SOWE, WEST, Direction
 
 DIRECTION9 = (None, EAST, NOEA, NORT, NOWE, WEST, SOWE, SOUT, SOEA)
-"""The direction of each `direction9` number of the literature: 4 3 2 / 5 0 1 / 6 7 8, with north on top."""
+"""By `direction9` number of the literature: the direction, none for 0. With north on top: 4 3 2 / 5 0 1 / 6 7 8."""
 
 DIRECTIONS_AROUND = ", ".join(f"{number} {to}" for number, to in enumerate(DIRECTION9) if to) + "; any other: none"
 """The numbers of DIRECTION9 in words: 1 east, 2 noEa, ..."""
@@ -63,11 +63,11 @@ class Numbering:
         return sum(1 << square for square, number in enumerate(self.numbers) if numbered >> number & 1)
 
     def square(self, name: str) -> int:
-        """Return the number of a square. Raise ValueError for a text that names no square."""
+        """Return the number of the square with this name. Raise ValueError for a text that names no square."""
         return self.numbers[board.square(name)]
 
     def square_name(self, number: int) -> str:
-        """Return the name of the square with this number, 0 to 63."""
+        """Return the name of the square with this number. Raise ValueError for a number that is not 0 to 63."""
         return board.square_name(self.numbers.index(number))
 
     def parse_board(self, text: str) -> int:

@@ -2,7 +2,7 @@
 
     trace_pass                run the description on traced parameters: the graph
 
-    expand_pass               steps, runs and paths become shifts and masks
+    expand_pass               steps, runs and paths become shifts, rotates and masks
 
     simplify_pass             share equal values, fold constants, move, factor and drop masks
 
@@ -11,7 +11,7 @@
     select_pass               every operation becomes one that the target has an instruction for, or is refused
     chain_runs_pass           compute left shifts of a board from its shorter ones, for runs alone: optional
     chain_shifts_pass         the same for runs and other shifts: optional
-    share_opposite_fill_pass  a fill begins with the opposite one: optional, alone or before a chain pass
+    share_opposite_fill_pass  a right fill begins with the left one: optional, alone or before a chain pass
     estimate                  estimate the length of the code: only forms with the shortest estimates go on
     join_pass                 one graph of those that were lowered apart and run in turn
 
@@ -23,7 +23,7 @@
     latency_schedule_pass     schedule for latency at no more copies: a refinement of the best form
 
     spill_pass                spill where registers do not suffice
-    allocate_pass             the exact search for the fewest moves
+    allocate_pass             the search for the fewest moves, exact within its effort
     peephole_pass             remove tests that repeat the flags; order commuting operands alike for all assemblers
     prologue_epilogue_pass    saved registers, stack slots, return
 
@@ -70,7 +70,7 @@ ALTERNATIVES: tuple[tuple[Pass, ...], ...] = (
     (share_opposite_fill_pass, chain_runs_pass),
     (share_opposite_fill_pass, chain_shifts_pass),
 )
-"""Groups of optional passes after selection. Each group makes a further form, unless it changes nothing."""
+"""Groups of optional passes after selection. Each group makes a further form of each form that it changes."""
 
 ORDER: tuple[Pass, ...] = (stack_arguments_pass, code_motion_pass, schedule_pass)
 """From a selected graph to a schedule: the first passes to depend on the convention."""
@@ -84,7 +84,7 @@ CODE: tuple[Pass, ...] = (spill_pass, allocate_pass, peephole_pass, prologue_epi
 MOST_FORMS = 5
 """The maximum number of forms that become code; a sixth makes no kernel of the catalogue shorter."""
 
-CACHED = 64  # kernels of a routine are made together, and a target needs the forms of the one that it extends
+CACHED = 64  # kernels of a routine are made together, and targets and conventions share its forms
 
 
 def size(kernel: Kernel) -> tuple[int, int, int]:
@@ -141,7 +141,7 @@ def selected_forms(routine: Routine, target: Target, layout: Layout) -> tuple[St
 
 
 def _every_form(routine: Routine, target: Target, layout: Layout) -> list[State]:
-    """Return all distinct forms before selection. Only for targets that try rotates, masks also clear wrapped ranks."""
+    """Return all distinct forms before selection, with masks of emptied ranks, too, if the target tries rotates."""
     masked = [_forms(routine, layout, ranks) for ranks in ((False, True) if target.tries_rotates else (False,))]
     return _distinct(
         sorted(chain(*masked), key=lambda state: (routine.descriptions.index(state.describe), state.masks))

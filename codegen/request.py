@@ -45,7 +45,7 @@ class Request:
 
     @cached_property
     def plan(self) -> Plan:
-        """The plan of the request, without the variant."""
+        """The routine, target, convention and layout of the request. The variant has no influence."""
         return plan(self.routine, target_named(self.isa), self.abi, self.lanes)
 
     @cached_property

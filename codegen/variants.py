@@ -2,17 +2,17 @@
 
 The kernel of `lower` is the variant `size`, whose name is empty. Each of the others takes one form of a plan:
 
-critical-path   the form with the least estimated time, scheduled by its critical path
+critical-path   the form with the least estimated time
 short           the shortest form without rotates, scheduled for latency
-pext            westward attacks by pext and pdep, as `critical-path`; `pext-short` as `short`
+pext            as `critical-path`, but westward attacks by pext and pdep; `pext-short` is as `short`
 reassociated    masks that are combined before the board is known; also `reassociated-short`
 compares        comparisons in place of jump tables; also `reassociated-compares`
 hoisted         constants are hoisted into registers; with four directions in a register, no permute fills it
-4-lanes         the same with directions in registers of another width; also `8-lanes`
-scalar-rooks    rooks in general registers beside bishops in vectors; also `scalar-rooks-hoisted`
+4-lanes         `hoisted`, with four directions in a register instead of eight
+scalar-rooks    rook directions in general registers, the others in vectors; also `scalar-rooks-hoisted`
 scalar          all directions in general registers
-vector-pair     SE and SW share a vector, all others are in general registers
-transposed      rooks on boards that GFNI transposes and mirrors
+vector-pair     soEa and soWe share a vector, all others are in general registers
+transposed      rooks on boards that GFNI transposes and mirrors, bishops in general registers
 by-ranks        arrays rank by rank, eight registers at once; `mirrored-ranks` by GFNI; also `...-hoisted`
 
 setwise.analysis.bench.choice chooses among them for a processor.
@@ -39,18 +39,18 @@ from setwise.codegen.targets.table import Refused, Target
 from setwise.codegen.targets.vector import SPLAT, SPLAT_RELOAD
 
 _ROTATE, _JUMP, _PERMUTE, _BROADCAST = "rorx", "movsxd", "vpermq", "broadcast"
-_PERMUTED = 4  # the lanes that a permute of two scalars fills
+_PERMUTED = 4  # the number of lanes that a permute of two scalars fills
 
 
 class VariantPlan(NamedTuple):
-    """The plan of a variant. Its form is that of the least estimated time if `soonest`, otherwise the shortest."""
+    """The plan of a variant. Its form has the least estimated time if `soonest`, else the least estimated length."""
 
     plan: Plan
     soonest: bool
 
 
 def enumerate_variants(routine: Routine, isa: str, abi: str = "sysv", lanes: int | None = None) -> Iterator[Kernel]:
-    """Yield the kernel of `lower`, whose variant is "", then the named variants, without repeating equal code.
+    """Yield the kernel of `lower`, whose variant is "", then the named variants that exist, without equal code.
 
     Without `lanes`, variants with other numbers of lanes are included. Raise the errors of `lower`.
     """
@@ -93,7 +93,7 @@ Named = Iterator[tuple[str, VariantPlan | None]]
 
 
 def _in_general(asked: Plan) -> Named:
-    """Yield name and plan of the variants without vectors: of the routine, and of each description that it names."""
+    """Yield name and plan, if any, of variants without vectors: of the usual descriptions, then of each named one."""
     shifting = _without(asked, _ROTATE) or asked
     comparing = _without(asked, _JUMP) if any("distance" in form.graph.operations for form in _forms(asked)) else None
     yield "critical-path", VariantPlan(asked, soonest=True)
@@ -122,7 +122,7 @@ def _rays(asked: Plan, lanes: int | None) -> Named:
         other = plan(asked.routine, asked.target, asked.convention.name, number)
         yield f"{number}-lanes", VariantPlan(_side_by_side(other), soonest=False)
     apart = replace(asked, layout=replace(asked.layout, scalar_directions=tuple(ROOK)))
-    spread = _without(apart, _BROADCAST)  # a move to two lanes and a splat from there are as fast
+    spread = _without(apart, _BROADCAST)  # a move to a vector and a splat from there are as fast
     if spread is not None:
         apart = replace(spread, target=replace(spread.target, rows=(*spread.target.rows, SPLAT)))
     apart = _with_pext(apart)
@@ -155,7 +155,7 @@ def _hoisting(asked: Plan) -> Plan:
 
 
 def _side_by_side(asked: Plan) -> Plan:
-    """Return the plan with constants hoisted and, for four directions a register, lanes filled without permutes."""
+    """Return the plan with constants hoisted and, if registers hold four directions, filled without permutes."""
     packing = asked.layout.all_in_lanes and asked.layout.directions_per_register == _PERMUTED
     blending = _without(asked, _PERMUTE) if packing else None
     if blending is None:
@@ -167,7 +167,7 @@ def _side_by_side(asked: Plan) -> Plan:
 
 
 def _without(asked: Plan, name: str) -> Plan | None:
-    """Return the plan without the target's rows of this mnemonic or operation, or None if there is no such row."""
+    """Return the plan without the target's rows of this mnemonic or operation, or None if the target has none."""
     target: Target = asked.target
     rows = tuple(row for row in target.rows if name not in (row.mnemonic, row.op))
     if rows == target.rows:

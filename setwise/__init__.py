@@ -5,8 +5,8 @@
 >>> hex(south(1 << 28, 0xFFFF_FFFF_FFFF_FFFF))  # sliders on e4, all squares empty
 '0x101010'
 
-A routine of your own is a function with annotations. Its methods are called after subcommands of `setwise`. On the
-command line it is named by its file, as in `setwise prove mine.py:knight_attacks`, which executes that file.
+A routine of your own is a function with annotations. Most of its methods have the names of subcommands of `setwise`. On
+the command line it is named by file and function, as in `setwise prove mine.py:knight_attacks`, which runs that file.
 
 >>> from setwise import EAST, NORT, SOUT, WEST, Board
 >>> @setwise.routine
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 else:
 
     def __getattr__(name: str) -> object:
-        """Import the public names on first use, so that the command starts fast."""
+        """Return a public name from modules that are imported on first use, so that the command starts fast."""
         if name == "__version__":
             return import_module("setwise.codegen.version").version()
         return __dir__() if name == "__all__" else getattr(import_module("setwise.public"), name)

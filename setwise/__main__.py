@@ -1,4 +1,4 @@
-"""`setwise` and `python -m setwise` are the command."""
+"""The start of the command, for `setwise` and for `python -m setwise`."""
 
 import sys
 

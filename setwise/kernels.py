@@ -1,4 +1,4 @@
-"""Kernels as functions, with methods that are called after subcommands of `setwise`."""
+"""Kernels as functions, with methods that have the names of subcommands of `setwise`."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -21,8 +21,8 @@ from setwise.shown import Table, Text
 class KernelFunction(Function):
     """The function that `setwise.kernel` returns.
 
-    A call runs the machine code, as described for `setwise.Function`. The methods list, count, prove or time that code.
-    They raise ValueError, with a message of one line, for a request that cannot be met.
+    A call runs the machine code, as described for `setwise.Function`. The methods list, count, cost, check, prove or
+    time that code. They raise ValueError, with a message of one line, for a request that cannot be met.
 
     >>> import setwise
     >>> north = setwise.kernel("kogge-stone.attacks.nort", "bmi2")
@@ -36,15 +36,15 @@ class KernelFunction(Function):
         return Request.of(self.kernel, self.recipe[3])
 
     def listing(self, syntax: str = "nasm", *, endbr64: bool = False) -> Text:
-        """Return the assembly source in the syntax nasm, gas, att, masm or go. `endbr64` adds it at the start."""
+        """Return the source in the syntax nasm, gas, att, masm or go. With `endbr64` the kernel begins with it."""
         return Text(api.listing(self.request, syntax, endbr64=endbr64))
 
     def count(self) -> dict[str, Any]:
-        """Return the numbers of instructions by class, with their sum as `instructions`, and the size as `bytes`."""
+        """Return name, isa, lanes, abi, `instructions` in all and by class, `memory_operands`, and sizes in bytes."""
         return api.counts([self.request])[0]
 
     def cost(self, cpu: str | None = None) -> Table:
-        """Return lower bounds on cycles, one row a processor, or one for `cpu`: `latency`, `bound` on throughput."""
+        """Return lower bounds in cycles, `latency` and `bound` on throughput, one row a processor, or one for `cpu`."""
         return costed(self.request, cpu)
 
     def check(self, on: str | None = None, *, quick: bool = False) -> Table:
@@ -52,17 +52,17 @@ class KernelFunction(Function):
         return checked([self.request], on, quick)
 
     def prove(self, time_limit: float = 60.0) -> Table:
-        """Prove the bytes right for all inputs, or find a `counterexample`, in `time_limit` seconds. Needs bitwuzla."""
+        """Prove the bytes right or find a `counterexample`, if `time_limit` seconds suffice. Needs bitwuzla."""
         return proved([self.request], time_limit)
 
     def bench(
         self, mode: str | None = None, beside: str | None = None, boards: int = 512, patience: float = 30.0
     ) -> Table:
-        """Time the kernel on this processor: `median` core cycles, one row for each code and kind of call.
+        """Time the kernel on this processor, with one row for each code and kind of call: `median` in core cycles.
 
         `mode` lists kinds of call (chained,independent,mixed), `beside` compilers (gcc,clang), whose code is timed too.
         An empty routine is timed for scale. `boards` is the length of arrays. `patience` is the time to wait for
-        undisturbed trials, in seconds for each of several processes.
+        undisturbed trials, in seconds for each of several processes. A row without enough of them has no `median`.
         """
         return timed([self.request], mode, beside, boards, patience)
 
@@ -74,7 +74,7 @@ def costed(request: Request, cpu: str | None) -> Table:
 
 
 def checked(requests: Sequence[Request], on: str | None, quick: bool) -> Table:
-    """Check kernels, here or on the emulated processor `on`, and return the outcomes, one row a kernel."""
+    """Check kernels, on the emulated processor `on` if given, and return the outcomes, one row a kernel."""
     rows = [each.row for each in api.check(requests, quick=quick, on=on)]
     return Table(rows, ("name", "isa", "lanes", "abi", "cases", "status", "on", "reason"))
 
@@ -155,10 +155,10 @@ def kernel(
 
     The function runs machine code. Boards are integers from 0 to 2**64 - 1, a1 = bit 0, h8 = bit 63, unless the
     routine numbers squares otherwise. Parameters and results are the routine's; help() of the function lists them. The
-    default of `isa` is the best instruction set of this processor; that of `abi` is the convention of this platform's
-    C; that of `lanes`, the boards or directions in a register, is the most. Results do not depend on them. `for_`
-    "latency" or "throughput" selects the fastest variant by timings and bounds, for the processor `cpu` if it is given.
-    Without `isa` it selects among all instruction sets of this processor.
+    default of `isa` is the routine's newest set that this processor has, without vectors of boards unless the routine
+    takes arrays; that of `abi` is the convention of this platform's C; that of `lanes`, the boards or directions in a
+    register, is the most. Results do not depend on them. `for_` "latency" or "throughput" selects the fastest variant
+    by timings and bounds, for the processor `cpu` if it is given, and without `isa` among this processor's sets.
 
     The caller must meet the routine's requirements, which help() of the function lists. With `checked`, a call that
     violates them raises ValueError. Any number of threads may call the function. A pickle holds the name, the request

@@ -1,4 +1,4 @@
-"""The object that `setwise.routine` returns, with the subcommands of `setwise` as methods."""
+"""The object that `setwise.routine` returns, with methods that have the names of subcommands of `setwise`."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
@@ -18,9 +18,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Methods(ABC):
-    """The methods of routines. Their arguments are the options of the command line by name; `for_` is --for.
+    """The methods of routines. Most arguments are options of the command line by name; `for_` is --for.
 
-    `listing`, `count`, `cost`, `kernel` and a call work on one routine. If there is one for each direction, select one
+    `listing`, `count`, `cost`, `kernel` and a call work on one routine. If there are several, by direction, select one
     first, as in fill["nort"]. The other methods work on all of them. kernel(for_="latency").count() counts the variant
     that `for_` selects. A request that cannot be met raises ValueError with a message of one line.
     """
@@ -32,7 +32,7 @@ class Methods(ABC):
 
     @property
     def routine(self) -> Routine:
-        """The only routine. Raises DescriptionError if there are several, one for each direction."""
+        """The only routine. Raises DescriptionError if there are several, for directions and sets of them."""
         first, *others = self.routines
         if others:
             raise DescriptionError(f"this function names {len(others) + 1} routines: choose one, such as {first.name}")
@@ -71,15 +71,15 @@ class Methods(ABC):
         *,
         endbr64: bool = False,
     ) -> Text:
-        """Return the assembly source in the syntax nasm, gas, att, masm or go. `endbr64` adds it at the start."""
+        """Return the source in the syntax nasm, gas, att, masm or go. With `endbr64` the kernel begins with it."""
         return Text(api.listing(Request(self.routine, isa, abi, lanes), syntax, endbr64=endbr64))
 
     def count(self, isa: str = "x86-64", lanes: int | None = None, abi: str = "sysv") -> dict[str, Any]:
-        """Return the numbers of instructions by class, with their sum as `instructions`, and the size as `bytes`."""
+        """Return name, isa, lanes, abi, `instructions` in all and by class, `memory_operands`, and sizes in bytes."""
         return api.counts([Request(self.routine, isa, abi, lanes)])[0]
 
     def cost(self, isa: str = "x86-64", lanes: int | None = None, abi: str = "sysv", cpu: str | None = None) -> Table:
-        """Return lower bounds on cycles, one row a processor, or one for `cpu`: `latency`, `bound` on throughput."""
+        """Return lower bounds in cycles, `latency` and `bound` on throughput, one row a processor, or one for `cpu`."""
         return costed(Request(self.routine, isa, abi, lanes), cpu)
 
     def check(
@@ -87,8 +87,8 @@ class Methods(ABC):
     ) -> Table:
         """Run the kernels and compare results with the specification. A row's `status` is passed, failed or not run.
 
-        By default it covers all instruction sets and conventions. `on` names a processor to emulate. `quick` takes
-        fewer inputs. Needs NumPy.
+        By default it covers all instruction sets and conventions, and all lanes. `on` names a processor to emulate.
+        `quick` takes fewer inputs. Needs NumPy.
         """
         return checked(api.requests(self.routines, isa, abi), on, quick)
 
@@ -101,8 +101,8 @@ class Methods(ABC):
     ) -> Table:
         """Try to prove the kernels' bytes right for all inputs. A row's `status` is proved, refuted or not proved.
 
-        By default it covers all instruction sets and conventions. A refuted row has a `counterexample`. `time_limit` is
-        in seconds for each kernel. Needs bitwuzla.
+        By default it covers all instruction sets, lanes and conventions. A refuted row has a `counterexample`.
+        `time_limit` is in seconds for each kernel. Needs bitwuzla.
         """
         return proved(api.requests(self.routines, isa, abi, lanes), time_limit)
 
@@ -146,9 +146,9 @@ class Methods(ABC):
     ) -> str:
         """Write listings, objects or source into the folder `output`, and return a one-line summary.
 
-        With bitwuzla the kernels are proved first, unless `unproved`; if a proof fails, nothing is written.
-        `isa` is "all" or a comma-separated list of instruction sets. `format` is nasm, gas, att, masm, go, elf, coff,
-        macho, lib, c, rust or zig.
+        If bitwuzla is installed, kernels that are not proved are left out, or with `unproved` only marked. If none is
+        proved, nothing is written without `unproved`. `isa` is "all" or a comma-separated list of instruction sets.
+        `format` is nasm, gas, att, masm, go, elf, coff, macho, lib, c, rust, zig or javascript.
         """
         return api.export(
             self.routines,
@@ -185,7 +185,7 @@ class OneDirection(Methods):
 
 
 class OwnRoutine(Definition, Methods):
-    """A user's own routine. A call runs its machine code; its methods are called after subcommands of `setwise`.
+    """A user's own routine. A call runs its machine code; most methods have the names of subcommands of `setwise`.
 
     A function of a `Ray` yields several routines. fill["nort"] is the one for a direction (noEa east soEa sout soWe
     west noWe nort), for a set of them (vertical eastward westward rook bishop queen), or for `any`, a direction known
@@ -220,8 +220,8 @@ def routine(
 ) -> OwnRoutine | Callable[[Callable[..., Any]], OwnRoutine]:
     """Make a routine from a function. Its annotations declare the interface, its docstring's first line describes it.
 
-    `isas` are the instruction sets to support, by default all that support its operations. Raises
-    setwise.DescriptionError, a one-line message with file and line, for incomplete annotations.
+    `isas` are the instruction sets to support, by default all. Raises setwise.DescriptionError, a one-line message with
+    file and line, for a function that cannot be a routine, for instance without annotations.
 
     >>> import setwise
     >>> @setwise.routine

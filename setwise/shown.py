@@ -35,9 +35,9 @@ class Table(list[dict[str, Any]]):
 
 
 def show(*boards: int | str, **titled: int | str) -> Text:
-    """Return drawings of boards as text, side by side. Keywords are titles.
+    """Return drawings of boards as text, up to four side by side, each above its number. Keywords are titles.
 
-    A board is an integer, squares ("a1,h8") or a drawing. Raises ValueError for other text and numbers.
+    A board is an integer or a text as `parse_board` takes it, such as "a1,h8". Raises ValueError for any other.
 
     >>> show(king="e1")
     king

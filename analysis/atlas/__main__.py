@@ -8,7 +8,7 @@ from setwise.analysis.bench.compilers import CompilerError
 
 
 def main(words: list[str]) -> int:
-    """Write the data. Return 2 after a line with the reason if that fails."""
+    """Write the data and return the exit status: 2 after a line with the reason if that fails."""
     try:
         if not words:
             raise ValueError("give the folder to write to, and optionally names of routines (default: all)")

@@ -29,7 +29,7 @@ from setwise.codegen.targets.table import Refused
 
 CONVENTIONS = ("sysv", "win64")
 _PROOF = 30.0
-"""The time limit of a proof in seconds. On an idle core every proof takes a few seconds at most."""
+"""The time limit of a proof in seconds of processor time."""
 
 Row = dict[str, Any]
 
@@ -128,7 +128,7 @@ def _listing(kernel: Kernel, decoded: Sequence[Decoded], source: SourceLines) ->
 def reads(decoded: Sequence[Decoded]) -> Iterator[list[int]]:
     """Yield for each instruction the indices of the earlier ones whose results it reads, in registers, flags and slots.
 
-    Slots are those of the stack. Jumps are not followed. Dependences through rsp itself are ignored.
+    Slots are stack memory addressed by rsp. Jumps are not followed. Dependences through rsp itself are ignored.
 
     >>> [*reads(decode(bytes.fromhex("48897c2408488b44240848c1e808c3")))]  # stored, fetched, shifted
     [[], [0], [1], []]
@@ -191,9 +191,9 @@ class _Located(JavaScript):
 
 
 def _alike(compiled: Compiled, kernel: Kernel) -> bool:
-    """Return whether the page compares compiled code with a sysv kernel of the same routine.
+    """Return whether the page compares compiled code with a kernel of the same routine.
 
-    Both are for the same instruction set and, if lanes hold boards, for as many. Look-ups in tables are not compared.
+    The kernel is sysv. Both have one instruction set and, if calls take vectors, as many lanes. Look-ups are left out.
     """
     boards = kernel.routine.batched and not kernel.routine.contract.elements
     lanes = compiled.lanes == kernel.layout.lanes or not boards

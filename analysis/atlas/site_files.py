@@ -19,7 +19,7 @@ from setwise.codegen.ir.routine import Routine
 def write(folder: Path, names: Sequence[str] = ()) -> None:
     """Write the data of these routines, by default of all, on all cores.
 
-    The index is written last. Its first line is a digest of its inputs; if these are unchanged, nothing is written.
+    The index is written last. Its first line has a digest of its inputs; if these are unchanged, nothing is written.
     Raises ValueError for a name that is not in the catalogue.
     """
     routines = chosen(names)
@@ -35,7 +35,7 @@ def write(folder: Path, names: Sequence[str] = ()) -> None:
     entries: list[Row] = []
     with Workers() as workers:
         compiled = [*_compiled(routines, workers)]
-        # The largest first, so that the cores finish at about the same time.
+        # Roughly the largest first, so that the cores finish at about the same time.
         routines.sort(key=lambda routine: (len(routine.contract.direction) != 0, -len(routine.descriptions)))
         tasks = [
             workers.submit(write_one, folder / "data", each.name, [one for one in compiled if one.routine == each.name])

@@ -45,7 +45,7 @@ def source_of(lines: Iterable[Line]) -> SourceLines:
 
 
 def _span(line: Line) -> range:
-    """Return the line numbers of the function or method around a line, or of the line alone if there is none."""
+    """Return the line numbers of the outermost function or method around a line, or of the line alone without one."""
     for function in _functions(line.file):
         if line.number in function:
             return function

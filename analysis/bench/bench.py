@@ -23,11 +23,11 @@ from setwise.codegen.run.stopwatch import ArgumentSets, Stopwatch
 from setwise.codegen.run.timer import MODES, Mode, Timer
 
 PATIENCE = 30.0
-"""Seconds that a process waits for undisturbed trials, beyond the time that the trials themselves need."""
+"""Most seconds that a process waits for undisturbed trials, beyond the time that the trials themselves need."""
 COMPILERS = ("gcc", "clang")
 _BLOCK = 32  # trials of a block, about a millisecond
 _WARMING = 4  # warm-up trials before a block, discarded
-_CYCLES = 40_000  # roughly, of a trial's calls together: shorter than a scheduler tick
+_CYCLES = 40_000  # of all calls of a trial, roughly: less than a scheduler tick
 _PROBES = 9
 _USUAL = 0.02  # seconds that an undisturbed job takes
 
@@ -52,7 +52,7 @@ def time_subjects(
     """Time each subject in each of its modes that is in `modes`; return the timings by subject, then by mode.
 
     A chained subject is timed once for each argument that can take the result, and the slowest of these timings is
-    returned. `patience` is in seconds for each process. `wanted` is the number of blocks to keep in each process.
+    returned. `patience` is in seconds for each process. `wanted` is the number of blocks of each to keep in a process.
     `report` receives a line of progress before each process.
     """
     chosen = [(subject, mode) for subject in subjects for mode in subject.modes if mode in modes]
@@ -87,11 +87,11 @@ def _slowest(timings: Sequence[Timing | NoisyMeasurement]) -> Timing | NoisyMeas
 def run_by_turns(
     jobs: Sequence[BenchJob], patience: float, wanted: int = trials.WANTED, row: float = 1.0
 ) -> list[list[TrialBlock]]:
-    """Return the blocks of each job, run in round-robin order until `wanted` blocks of each are kept.
+    """Return the blocks of each job, discarded ones too, run in round-robin order until `wanted` of each are kept.
 
     So all jobs share disturbances fairly. After `patience` seconds and the usual time of the jobs no further round
     begins, so fewer blocks may be kept. `row` is the number of cycles of a row of additions on an undisturbed core. If
-    a much lower number is found, all earlier blocks are discarded.
+    a much lower number is found, all earlier blocks are forgotten.
     """
     waiting = clocks = [_Clock(job) for job in jobs]
     end = time.monotonic() + patience + _USUAL * len(jobs)
@@ -137,8 +137,8 @@ class Benchmark:
     def rows(self) -> list[dict[str, Any]]:
         """One dictionary for each timing, with a field `speed`.
 
-        `speed` is the cycles of the fastest set-wise compiled code divided by the cycles of this row. It is None
-        without such code for the same measurement, and if the row has no figure.
+        `speed` is the median of the fastest set-wise compiled code divided by the median of this row. It is None
+        without such code for the same routine, set, lanes, mode and array length, and if the row has no median.
         """
         rows = [timing.as_dict() for timing in self.timings]
         best: dict[tuple[object, ...], float] = {}
@@ -177,13 +177,13 @@ def bench(
     timed, too. `boards` is the length of arrays. `patience` is the time to wait for undisturbed trials, in seconds for
     each of several processes. With `named` a timing shows its variant's name. `show` receives lines of progress.
 
-    Raises CannotRunHere if this processor can run none of the kernels or a compiler fails, NotInstalled if a compiler
-    is missing, and ValueError for other arguments that are wrong.
+    Raises Refused if all requests are, CannotRunHere if this processor can run none of the kernels or a compiler fails,
+    NotInstalled if a compiler is missing, and ValueError for other arguments that are wrong.
     """
     chosen = [mode for mode in MODES if mode in known(modes, MODES, "mode")]
     known(beside, COMPILERS, "compiler")
     if boards < 1:
-        raise ValueError(f"arrays of {boards} boards: give 1 or more")
+        raise ValueError(f"arrays of {boards} boards cannot be timed: give 1 or more")
 
     def made(request: Request) -> Kernel:
         show(f"{request.routine.name} for {request.isa}")

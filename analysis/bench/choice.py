@@ -1,4 +1,4 @@
-"""The choice of a variant: by the timings of timed.json, otherwise by static bounds."""
+"""The choice of a variant: for size by the number of instructions, for speed by timed.json or static bounds."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -54,8 +54,8 @@ TIMED = _timed()
 def sets_of(routine: Routine, on: Processor | None, *, native: bool) -> tuple[str, ...]:
     """Return the instruction sets of a routine that the processor `on` has.
 
-    With `native` or without `on`, this machine must have them. Sets whose vector lanes hold boards are left out if
-    another set handles a single board.
+    With `native` or without `on`, this machine must have them. For a routine on boards, not arrays, sets with several
+    boards in a vector are left out if another set is left.
     """
     had = [isa for isa in routine.isas if on is None or not lacking(on.name, TARGETS[isa].features)]
     has = [isa for isa in had if not ((native or on is None) and missing(TARGETS[isa]))]
@@ -82,7 +82,7 @@ def request(
     Raises ValueError if both choose, or if `variant` has no `isa`.
     """
     if variant and (for_ != "size" or not isa):
-        raise ValueError("a variant is of one instruction set, and --for chooses one, too: give --isa and no --for")
+        raise ValueError("--variant names a kernel of one instruction set: give --isa, and leave out --for")
     routine = find(routine) if isinstance(routine, str) else routine
     on = processor_named(cpu) if cpu else None
     if isa and for_ == "size":
@@ -119,12 +119,12 @@ def kernel_for(
 ) -> Kernel:
     """Return the best variant among these instruction sets for the processor `on`.
 
-    For size that is the shortest of the sets' usual kernels. Without a processor, all rows of TIMED apply, and the
-    bounds are averaged over all processors. Raises Refused if no set has a kernel, and ValueError for an unknown
+    For size that is the shortest of the sets' usual kernels. Without a processor, all rows of TIMED apply, and scores
+    are averaged over all processors. Raises Refused if no set has a kernel, and ValueError for an unknown
     objective.
     """
     if objective not in OBJECTIVES:
-        raise ValueError(f"no objective '{objective}': give {', '.join(OBJECTIVES[:-1])} or {OBJECTIVES[-1]}")
+        raise ValueError(f"unknown objective '{objective}': choose from {', '.join(OBJECTIVES)}")
     if objective == "size":
         usual = unrefused(lambda isa: next(enumerate_variants(routine, isa, abi, lanes)), isas)
         return min(usual, key=lambda kernel: len(kernel.code.instructions))
@@ -135,7 +135,7 @@ def kernel_for(
 def _candidates(
     objective: str, on: Processor | None, routine: Routine, isa: str, abi: str, lanes: int | None
 ) -> Iterable[Kernel]:
-    """Return the one variant that TIMED names, if it has a row for the case and `lanes` is None, or all variants."""
+    """Return the variant that TIMED names for the case (arrays: for throughput), or all if none or `lanes` is given."""
     wanted = routine.name, isa, objective if routine.contract.elements == () else "throughput"
     for row in TIMED:
         if row[:3] == wanted and lanes is None and (on is None or on.name == row.cpu):
@@ -147,7 +147,7 @@ def score(kernel: Kernel, objective: str, on: Processor | None) -> float:
     """Return the estimated cost of a variant, for comparison with other variants of its routine; less is faster.
 
     For latency the score is twice the critical path plus the throughput bound, because calls that wait for each other
-    overlap in part. For throughput it is, for each board, the bound plus 0.3 of the issue cycles, because moves cost
+    overlap in part. For throughput, or arrays, it is the bound for a board plus 0.3 of the issue cycles: moves cost
     more than port pressure shows. The weights minimize the total loss over the routines of TIMED. Without a processor
     `on` the score is the mean over all that have the instructions. Raises UnknownCost if `on` lacks one.
     """

@@ -1,13 +1,13 @@
 """The search for the least disturbed processor.
 
-A hardware thread shares its core with another thread, which may run another program or, on a virtual machine, another
+A hardware thread may share its core with another one, which runs another program or, on a virtual machine, another
 tenant's. Measurements cannot prevent that, but one of several processors is usually quieter than the others. So rows of
 additions are timed on each processor for about a millisecond, again and again, and the measurement moves to the
 processor on which most rows are undisturbed.
 
 The duration of an undisturbed row depends on the core: 1 cycle with four ALUs, 0.76 with the six of Zen 5. It is
-estimated as the minimum of 1 and the least duration seen on any processor. A much smaller new minimum shows that all
-earlier measurements were disturbed, and they are discarded.
+estimated as the minimum of 1 and the least first quartile seen on any processor. If it falls by over 3 %, all earlier
+measurements were disturbed, and they are discarded.
 """
 
 import os

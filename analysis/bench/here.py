@@ -52,7 +52,7 @@ def processor_named(name: str) -> Processor:
 
 
 def _nearest() -> str:
-    """Return a hint: the last modelled processor of this maker whose features this one has, or else its last one."""
+    """Return a hint: the last modelled processor of this maker whose features this one has, or the maker's last."""
     amd = "AMD" in cpu.brand()
     alike = [on for on in PROCESSORS if on.title.startswith("AMD") == amd and FEATURES[on.name] <= cpu.features()]
     near = (alike or [on for on in PROCESSORS if on.title.startswith("AMD") == amd])[-1]

@@ -21,7 +21,7 @@ from setwise.codegen.run.stopwatch import ArgumentSets
 from setwise.codegen.run.timer import CALLS, MODES, Calls, Mode, Timer, offsets, timer
 
 BOARDS = 512
-"""The default length of an array, in boards: four such arrays fill half of a first-level cache."""
+"""The default length of an array, in boards: four such arrays fill half of a first-level cache of 32 KiB."""
 _SETS = 1 << 16  # of arguments for mixed calls: branch predictors memorize 4,096 sets, but not these
 _SEED = 20050522
 _PIECES = range(8, 29)  # numbers of pieces on a board
@@ -32,7 +32,7 @@ _BOARDS = (*_ON_SQUARES, "empty", "occupied")
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A routine's bytes and the way to time them; `maker` names setwise with its variant, or a compiler.
+    """A routine's bytes and the way to time them; `maker` names setwise and a variant, or a compiler, or is EMPTY.
 
     `boards` is the length of the arrays, or 0 for a routine without arrays.
     """
@@ -53,7 +53,7 @@ class Subject:
 
     @property
     def chainable(self) -> tuple[int, ...]:
-        """The numbers of the parameters that may take the last call's result: boards in registers, or else words."""
+        """The indices of parameters in registers that may take the last call's result: boards, or else words."""
         if self.boards:
             return ()
         kinds = [parameter.kind for parameter in self.contract.parameters]
@@ -100,7 +100,7 @@ def subject(kernel: Kernel, binary: Binary | None = None, maker: str = OURS, boa
 
 
 def empty_routines(subjects: Sequence[Subject]) -> list[Subject]:
-    """Return for each signature of the subjects an empty routine, whose time is the overhead of the call."""
+    """Return for each distinct signature of the subjects an empty routine; its time is the overhead of the call."""
     return [
         replace(like, name=f"empty, {counted(len(called.arguments), 'argument')}", maker=EMPTY, binary=Binary(b"\xc3"))
         for called, like in {like.signature: like for like in reversed(subjects)}.items()
@@ -108,7 +108,7 @@ def empty_routines(subjects: Sequence[Subject]) -> list[Subject]:
 
 
 def timing_loop(subject: Subject, mode: Mode, chained: int = 0) -> Timer:
-    """Return the timing loop of a subject; a chained call takes the previous result as argument number `chained`."""
+    """Return the timing loop of a subject; a chained call takes the last result as argument of index `chained`."""
     calls = Calls(mode, chained, subject.varies, subject.calls)
     return timer(subject.binary.image, subject.signature, calls, host(), len(subject.binary.data))
 
@@ -144,7 +144,7 @@ def _set(signature: Signature, cases: Sequence[Sequence[int]], lanes: int) -> It
 def _case(contract: Contract, parameters: Sequence[Parameter], draw: random.Random) -> list[int]:
     """Return a random word for each parameter but the results' address, within the usual requirements.
 
-    The pieces are distinct squares. No piece is on two boards of sliders, and each slider is on an occupied square.
+    No square is on two boards of sliders or leapers. All these squares are among the occupied ones.
     """
     pieces = draw.sample(range(64), draw.choice(_PIECES))
     occupied = _board(pieces)

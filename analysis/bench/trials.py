@@ -29,7 +29,7 @@ WIDE_SLOWDOWN = 1.03
 CALM = 0.75
 PROCESSES = 5
 WANTED = 24
-"""Blocks to keep in each process."""
+"""Blocks of each measurement to keep in each process."""
 LEAST = 3
 """A process with fewer kept blocks does not count; more than half of the processes must count."""
 PROCESSES_AGREE = 0.05
@@ -82,7 +82,7 @@ class Measurand:
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Core cycles of a unit: the median and the 10th percentile of the kept blocks.
+    """Core cycles of a unit: the median and the 10th percentile of `blocks` kept blocks from `processes` processes.
 
     `spread` is the range of the processes' medians as a fraction of the median. `clean` of `trials` trials were clean.
     """
@@ -97,7 +97,7 @@ class Timing:
     trials: int
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the measurand's fields and the figures in one dictionary, for JSON."""
+        """Return the measurand's fields, the figures and the fraction of clean trials in one dictionary, for JSON."""
         figures = asdict(self)
         return {**figures.pop("measurand"), **figures, "acceptance": self.clean / self.trials}
 

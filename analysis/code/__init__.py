@@ -1,1 +1,1 @@
-"""Machine code as bytes: decoding, extraction from object files, counts, comparison."""
+"""Machine code as bytes: decoding, extraction from ELF files, counts, comparison."""

@@ -1,4 +1,4 @@
-"""The assembled bytes of a kernel, the only form in which `analysis` judges it."""
+"""The assembled bytes of a kernel, as a `Binary`."""
 
 from functools import lru_cache
 
@@ -9,11 +9,11 @@ from setwise.codegen.machine.code import Code
 
 
 def binary_of(kernel: Kernel) -> Binary:
-    """Assemble a kernel and return its code and data. Raises ValueError if no assembler can encode an instruction."""
+    """Assemble a kernel and return its code and data. Raises ValueError if no installed assembler can encode it."""
     return _binary(kernel.code)
 
 
-@lru_cache(1)  # the caller first checks that a kernel can be assembled, then judges the same kernel
+@lru_cache(1)  # callers often ask twice in a row for the same kernel
 def _binary(code: Code) -> Binary:
     assembled = assemble(code)
     image, start = assembled.image, assembled.data_offset

@@ -13,7 +13,7 @@ TitledCode = tuple[str, Binary]
 def side_by_side(left: TitledCode, right: TitledCode) -> str:
     r"""Return the listings of two titled routines next to each other, with titles above and counts below.
 
-    The final ret, which is not counted, is omitted.
+    A ret on the last line of a listing is omitted and not counted.
 
     >>> print(side_by_side(("one", Binary(b"\x48\xd1\xe8\xc3")), ("none", Binary(b"\xc3"))))
     one            none
@@ -34,7 +34,7 @@ def side_by_side(left: TitledCode, right: TitledCode) -> str:
 def disassembly(decoded: Sequence[Decoded]) -> tuple[str, ...]:
     """Return the instructions as lines of text in NASM's syntax.
 
-    The target of each branch to one of them gets a label, such as .1, on a line of its own.
+    The target of each direct branch or call to one of them gets a label, such as .1, on a line of its own.
 
     >>> disassembly(decode(bytes.fromhex("48ffc875fbc3")))
     ('.1:', 'dec rax', 'jne .1', 'ret')
@@ -71,6 +71,6 @@ def summary(counts: Counts) -> tuple[str, ...]:
 
 
 def _body(binary: Binary) -> tuple[str, ...]:
-    """Return the lines of the listing without a final ret, which is not counted."""
+    """Return the lines of the listing without a ret on the last one, which is not counted."""
     lines = disassembly(decode(binary.text))
     return lines[:-1] if lines and lines[-1] == "ret" else lines

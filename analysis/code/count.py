@@ -3,17 +3,17 @@
 Each known instruction falls in exactly one class:
 
 move       register to register within one file, extensions (movzx) included
-operation  arithmetic, logic, shifts, comparisons, selects (masked moves too), lea
+operation  arithmetic, logic, shifts, comparisons, selects (masked moves between registers too), lea
 constant   an immediate into a register by mov (xor r, r is an operation)
 transfer   between files, and between lanes: broadcast, permute, unpack, extract, insert
 load       memory to register and nothing else, a repeated or widened element included
 store      register or immediate to memory
-branch     jumps, calls, every return but the last
-stack      push, pop, and adjustments of rsp
-other      vzeroupper, endbr64, nops, fences
+branch     jumps, calls and returns
+stack      push, pop, enter, leave, and writes of rsp as first operand (not by xchg, xadd)
+other      vzeroupper, endbr64, nops, fences, prefetches, traps
 
-`count` leaves out the final ret. An operation or transfer with a memory operand (but not lea) counts once in its class,
-and once more in `memory_operands`.
+`count` leaves out the last return. An operation or transfer with a memory operand (but not lea) counts once in its
+class, and once more in `memory_operands`.
 """
 
 import re
@@ -35,8 +35,8 @@ class UnclassifiedError(ValueError):
 class Counts:
     """The number of instructions in each class. The nine classes sum to `instructions`.
 
-    `memory_operands` counts the operations and transfers that have a memory operand. `bytes` is the size of the code
-    with its final ret, `data_bytes` the size of the read-only data.
+    `memory_operands` counts the operations and transfers, but not lea, that have a memory operand. `bytes` is the size
+    of the code with its last return, `data_bytes` the size of the read-only data.
     """
 
     instructions: int
@@ -115,7 +115,7 @@ def classify(instruction: Decoded) -> Class:
         return _class_of_lanes(instruction)
     if _OPERATION.fullmatch(name):
         return "operation"
-    raise UnclassifiedError(f"'{instruction.text()}' at offset {instruction.offset:#x} is of no class that is counted")
+    raise UnclassifiedError(f"'{instruction.text()}' at offset {instruction.offset:#x} is in no class that is counted")
 
 
 def _is_stack_adjustment(instruction: Decoded) -> bool:
@@ -129,7 +129,7 @@ def _is_stack_adjustment(instruction: Decoded) -> bool:
 
 
 def _class_of_move(instruction: Decoded) -> Class:
-    """Return the class of an instruction whose result is its source, possibly extended."""
+    """Return the class of an instruction that _MOVE matches."""
     if not instruction.operands:  # cbw, cwde, cdqe
         return "move"
     target, source = instruction.operands[0], instruction.operands[-1]
@@ -142,7 +142,7 @@ def _class_of_move(instruction: Decoded) -> Class:
     assert isinstance(target, Reg)
     if target.file != source.file:
         return "transfer"
-    # A masked move selects between two registers, as a blend does.
+    # A masked move selects between its source and the old value or 0, as a blend does.
     return "operation" if instruction.mask else "move"
 
 
@@ -150,7 +150,7 @@ def _class_of_lanes(instruction: Decoded) -> Class:
     """Return store, load or transfer for an instruction that copies lanes to lanes, between files or with memory."""
     if isinstance(instruction.operands[0], Mem):
         return "store"
-    # An instruction that combines its memory operand with a register, or rearranges it, is a transfer, not a load.
+    # An instruction with a third operand, or one not in _LOADING, is a transfer even if it reads memory.
     alone = len(instruction.operands) == 2 and isinstance(instruction.operands[1], Mem)
     return "load" if alone and _LOADING.fullmatch(instruction.mnemonic) else "transfer"
 
@@ -179,7 +179,7 @@ _LANES = _pattern(
     "v?pmov[sz]x\\w+|vpmov[su]?s?[qdw][dwb]|v?pmovmskb|v?movmskp[sd]|vpmov[bwdq]2m|vpmovm2[bwdq]",
     "vp?(gather|scatter)\\w+",
 )
-# The instructions of _LANES that are plain loads if memory is their only source.
+# The instructions of _LANES that are loads if they have no operands but a destination and memory.
 _LOADING = _pattern(
     "vp?broadcast\\w+|v?mov(d|s[lh])dup|v?mov[hl]p[sd]|v?movs[sd]|v?pmov[sz]x\\w+|vp?expand\\w+|vp?gather\\w+"
 )
@@ -191,7 +191,7 @@ _OPERATION = _pattern(
     "andn|bextr|blsi|blsmsk|blsr|tzcnt|bzhi|mulx|pdep|pext|rorx|sarx|sh[lr]x|lzcnt|popcnt|adcx|adox",
     # mask registers
     "k(add|andn?|or|not|xnor|xor|ortest|test|shiftl|shiftr)[bwdq]",
-    # vector registers: integers
+    # vector registers: integers, blends, tests
     "v?p(add|sub)(u?s)?[bwdq]|v?p(and|andn|or|xor)[dq]?|vpternlog[dq]|v?psra[wdq]|v?ps[lr]l(d|q|w|dq)|vps[lr][la]v[wdq]",
     "vpro[lr]v?[dq]|vpsh[lr]dv?[wdq]|v?pmul\\w+|v?pmadd\\w+|v?ph(add|sub)\\w+|v?psign[bwd]|v?pabs[bwdq]|v?pavg[bw]",
     "v?p(min|max)[su][bwdq]|v?psadbw|vdbpsadbw|v?mpsadbw|v?pcmp(eq|gt)[bwdq]|vpcmpu?[bwdq]|v?ptest|vptestn?m[bwdq]",

@@ -1,6 +1,6 @@
 """Decoding of bytes by iced-x86: operands, registers and flags read and written, CPU features, control flow.
 
-All other modules of `analysis` see only the small frozen types of this module.
+No other module of `analysis` uses iced-x86.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ Flow = Literal["next", "jump", "branch", "indirect", "call", "return", "interrup
 
 
 class DecodeError(ValueError):
-    """Bytes that are no valid instruction, or none with operands of known kinds. The message gives their offset."""
+    """Bytes that are no valid instruction, or none with operands of known kinds. The message gives the offset."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Binary:
     """Code as bytes, with the read-only data that its rip-relative operands point into.
 
     `data_offset` is the offset of `data` from the start of `text`. Without a layout, all bytes and distances are
-    known, and the start is a multiple of 64.
+    known, and the text's address is a multiple of 64.
     """
 
     text: bytes
@@ -50,7 +50,7 @@ class Binary:
 
     @property
     def sha256(self) -> str:
-        """The SHA-256 of the text in hexadecimal, with zeros for displacements that point outside the text."""
+        """The SHA-256 of the text in hexadecimal, with zeros for rip-relative displacements that point outside it."""
         text = bytearray(self.text)
         for at in distances(self.text):
             text[at : at + 4] = bytes(4)
@@ -78,14 +78,14 @@ class Reg:
 
 @dataclass(frozen=True, slots=True)
 class Imm:
-    """An immediate as an unsigned 64-bit number, sign-extended if the instruction does so."""
+    """An immediate as an unsigned 64-bit number, sign-extended to 64 bits if the instruction sign-extends it."""
 
     value: int
 
 
 @dataclass(frozen=True, slots=True)
 class Mem:
-    """A memory operand of `bits` bits: base + index * scale + displacement (signed).
+    """A memory operand of `bits` bits (0 if not accessed): base + index * scale + displacement (signed).
 
     `target` is the offset from the text's start to which a rip-relative operand points; such an operand has no base.
     With `broadcast`, `bits` is the size of the repeated element. `segment` is set for fs and gs only.
@@ -109,12 +109,12 @@ class Decoded:
     """One decoded instruction.
 
     `reads` and `writes` hold names of full registers (rax for eax and al, zmm3 for xmm3), including implicit operands
-    and address registers. Writing a part of a general register that preserves the rest counts as a read too; a legacy
-    SSE instruction that writes an xmm register does not. The flags are of, sf, zf, af, cf, pf and df. A flag that the
-    instruction leaves undefined is in `flags_undefined` only. `loads` and `stores` cover all memory, including the
-    stack. `target` is the offset of a direct branch's destination, which is not among `operands`. `features` has
-    names such as avx2, and x86-64 for those of all CPUs. `encoding` is a name as in `encodings`. It is empty with lock,
-    fs, gs or 32-bit addresses, and for bytes that no assembler emits, such as those with prefixes without effect.
+    and address registers. Writing a part of a general register that preserves the rest counts as a read too. The
+    bits above xmm that a legacy SSE instruction preserves do not. The flags are of, sf, zf, af, cf, pf and df. A flag
+    that the instruction leaves undefined is in `flags_undefined` only. `loads` and `stores` cover all memory, including
+    the stack. `target` is the offset of the destination of a direct branch or call, which is not among `operands`.
+    `features` has names such as avx2, and x86-64 for those of all CPUs. `encoding` is a name such as add_rm64_r64. It
+    is empty with lock, rep of strings, fs, gs or 32-bit addresses, and for bytes that no assembler emits.
     """
 
     offset: int
@@ -147,13 +147,13 @@ class Decoded:
 
     @property
     def memory(self) -> Mem | None:
-        """The explicit memory operand, or None."""
+        """The first explicit memory operand, or None."""
         return next((operand for operand in self.operands if isinstance(operand, Mem)), None)
 
     def text(self) -> str:
         """Return the instruction in NASM's syntax.
 
-        Numbers are decimal if all are below 100. Otherwise those above 9 are hexadecimal, and so are code offsets.
+        Numbers above 9 are hexadecimal if any is 100 or more or an offset in code or data; all others are decimal.
 
         >>> decode(bytes.fromhex("48c1ea08"))[0].text()
         'shr rdx,8'
@@ -185,14 +185,14 @@ def decode_from(text: bytes, start: int) -> Iterator[Decoded]:
     for instruction in decoder:
         offset = instruction.ip
         if instruction.is_invalid:
-            raise DecodeError(f"no instruction at offset {offset:#x}: {text[offset : offset + 8].hex(' ')}")
+            raise DecodeError(f"has no instruction at offset {offset:#x}: bytes {text[offset : offset + 8].hex(' ')}")
         yield _decoded(instruction, factory, encoder, text)
 
 
 def encodings() -> Mapping[str, str]:
-    """Return the mnemonic of each encoding for 64-bit mode with ordinary operands, by the encoding's name.
+    """Return the mnemonic of each legacy, VEX or EVEX encoding for 64-bit mode with ordinary operands, by encoding.
 
-    These are general, vector and mask registers, memory, immediates and direct branch targets.
+    Such operands are general, vector and mask registers, memory (no vector index), immediates, direct branch targets.
 
     >>> encodings()["add_rm64_r64"]
     'add'
@@ -308,7 +308,7 @@ def _register(register: iced.Register_) -> Reg:
 
 
 def _is_small(operand: Operand) -> bool:
-    """Return whether the operand has no number of 100 or more, so that its numbers may be shown in decimal."""
+    """Return whether the operand is not rip-relative, and has no immediate or absolute displacement of 100 or more."""
     if isinstance(operand, Mem):
         return operand.target is None and abs(operand.displacement) < 100
     return not isinstance(operand, Imm) or operand.value < 100
@@ -362,7 +362,7 @@ def _flags(bits: int) -> frozenset[str]:
 
 
 def _mnemonic(instruction: iced.Instruction) -> str:
-    """Return the mnemonic in lower case, preceded by prefixes that change the operation (lock, rep, repne)."""
+    """Return the mnemonic in lower case, preceded by lock, or by rep or repne of a string instruction."""
     name = _MNEMONICS[instruction.mnemonic]
     if instruction.has_lock_prefix:
         return "lock " + name
@@ -372,7 +372,7 @@ def _mnemonic(instruction: iced.Instruction) -> str:
 
 
 def _encoding(instruction: iced.Instruction, encoder: iced.Encoder, raw: bytes) -> str:
-    """Return the encoding's name, or an empty string if no assembler emits these bytes or they have a stray prefix."""
+    """Return the encoding's name, or "" if no assembler emits these bytes or they have rep or a prefix of _STRAY."""
     try:
         encoder.encode(instruction, instruction.ip)
     except ValueError:  # a branch whose target is outside the address space

@@ -1,6 +1,6 @@
-"""A reader of x86-64 ELF files: sections, segments, symbols and relocations, with every number checked before use.
+"""A reader of x86-64 ELF files: sections, segments, symbols and relocations.
 
-The fields follow the System V ABI and its AMD64 supplement. An invalid file raises ElfError with a one-line message.
+The fields follow the System V ABI and its AMD64 supplement. Damage in a part that is used raises ElfError.
 Nothing outside the file's bytes is read.
 """
 
@@ -14,16 +14,16 @@ from pathlib import Path
 
 from setwise.codegen.files import NotRegularError, read_regular
 
-PAGE = 4096  # bytes: loaders place linked files at multiples of this
-_LARGEST = 1 << 27  # bytes of a file
-_MOST = 500_000  # symbols or relocations in a table
+PAGE = 4096  # in bytes: loaders place linked files at multiples of this
+_LARGEST = 1 << 27  # the most bytes of a file
+_MOST = 500_000  # the most symbols or relocations in a table
 _LONGEST_NAME = 1 << 12
 _TYPES = (1, 2, 3)  # an object, a program, a shared library
 _NOTYPE, _OBJECT, _FUNC, _SECTION = range(4)
 _MACHINES = {3: "x86", 8: "MIPS", 20: "PowerPC", 21: "64-bit PowerPC", 22: "S/390", 40: "ARM", 183: "AArch64"}
 _MACHINES |= {243: "RISC-V", 258: "LoongArch"}
 
-# Flags of sections and segments, and the dynamic tags that announce relocations in read-only segments.
+# Flags of sections, types and flags of segments, and the dynamic tags that announce relocations in read-only segments.
 WRITE, ALLOC, EXECINSTR, MERGE, STRINGS, GROUP = 0x1, 0x2, 0x4, 0x10, 0x20, 0x200
 _LOAD, _DYNAMIC = 1, 2
 EXECUTABLE, WRITABLE, READABLE = 1, 2, 4
@@ -44,7 +44,7 @@ THROUGH_TABLE = frozenset({"GOTPCREL", "GOTPCRELX", "REX_GOTPCRELX"})
 _WIDTHS = {1: ("8", "PC8"), 2: ("16", "PC16"), 4: ("32", "32S", "PC32", "PLT32", "SIZE32", "TPOFF32", "DTPOFF32")}
 _WIDTHS |= {8: ("64", "PC64", "SIZE64", "GOTOFF64"), 0: ("NONE",)}
 _SIZES = {kind: width for width, kinds in _WIDTHS.items() for kind in kinds}
-# Linkers may rewrite up to 16 bytes to either side of a field of a type in neither _SIZES nor THROUGH_TABLE.
+# Linkers may rewrite 16 bytes before and from the start of a field whose type is in neither _SIZES nor THROUGH_TABLE.
 _AROUND = 16
 
 
@@ -71,7 +71,7 @@ class ElfSection:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A program header: `size` bytes at `offset` are loaded to `address` and padded with zeros to `memory` bytes."""
+    """A program header. For LOAD, `size` bytes at `offset` are loaded to `address`, then zeros up to `memory` bytes."""
 
     type: int
     flags: int
@@ -105,7 +105,7 @@ class Symbol:
 
     @property
     def is_plain(self) -> bool:
-        """Whether the symbol is an ordinary local or global place: not weak, unique, thread-local or indirect."""
+        """Whether the symbol is local or global, not weak or unique, and of type NOTYPE, OBJECT, FUNC or SECTION."""
         return self.type in (_NOTYPE, _OBJECT, _FUNC, _SECTION) and self.bind in (0, 1)
 
     @property
@@ -155,7 +155,7 @@ class ElfRelocation:
 
 
 def read(path: str | Path) -> Elf:
-    """Read an ELF file. Raises ElfError if it is not one for x86-64, and OSError if it cannot be read."""
+    """Read an ELF file. Raises ElfError unless it is one for x86-64 up to 128 MiB, and OSError if it cannot be read."""
     try:
         content = read_regular(path, _LARGEST, links=True)
     except (NotRegularError, IsADirectoryError):
@@ -185,7 +185,7 @@ class Elf:
 
     @cached_property
     def segments(self) -> tuple[Segment, ...]:
-        """The program headers. Raises ElfError if loaded segments overlap, are not aligned, or are outside the file."""
+        """The program headers. Raises ElfError if they are invalid, for instance if loaded segments share a page."""
         start, size, number = self._header[4], *self._header[8:10]
         if number and size != 56:
             raise ElfError(f"damaged: program headers have {size} bytes, not 56")
@@ -224,7 +224,7 @@ class Elf:
     def loaded(self, address: int, size: int) -> tuple[bytes, int]:
         """Return the `size` bytes that a linked file loads at an address, and the flags of their segment.
 
-        Raises ElfError if no segment loads them from the file.
+        Raises ElfError if no single segment loads all of them from the file.
         """
         for one in self.segments:
             if one.type == _LOAD and one.address <= address and address + size <= one.address + one.size:
@@ -256,7 +256,7 @@ class Elf:
             yield _symbol(*fields, hidden=2 * number + 1 < len(hidden) and bool(hidden[2 * number + 1] & 0x80))
 
     def symbol(self, table: ElfSection, number: int) -> Symbol:
-        """Return one entry of a symbol table."""
+        """Return entry `number` of a symbol table, with `hidden` false in any case."""
         if 24 * number + 24 > min(table.size, len(self.content) - table.offset):
             raise ElfError(f"damaged: it has no symbol {number}")
         return _symbol(*struct.unpack_from("<IBBHQQ", self.content, table.offset + 24 * number))
@@ -271,14 +271,12 @@ class Elf:
         return self._names[table.number]
 
     def relocations(self, section: ElfSection) -> tuple[ElfSection | None, Iterator[ElfRelocation]]:
-        """Return the symbol table for an object section's relocations (None if it has none), and the relocations."""
+        """Return the symbol table for an object section's relocations (None if none), and the relocations."""
         found = [one for one in self.sections if one.type in _RELOCATING and one.info == section.number]
         if not found:
             return None, iter(())
         if len(found) > 1 or found[0].type != _RELA:
-            raise ElfError(
-                f"has relocations of {section.name} in an unsupported form: only a single RELA table is supported"
-            )
+            raise ElfError(f"has relocations of {section.name} that are no single RELA table: give the linked program")
         table = self.section(found[0].link)
         if table is None or table.type != _SYMTAB:
             raise ElfError("damaged: relocations without a symbol table")
@@ -310,7 +308,7 @@ class Elf:
 
 
 def name_at(names: bytes, start: int) -> str:
-    """Return the name at an offset of a string table, unprintable characters escaped; ElfError if it has no end."""
+    """Return the name at an offset of a string table, escaped if unprintable; ElfError if not ended in 4096 bytes."""
     end = names.find(b"\0", start, start + _LONGEST_NAME)
     if end < 0 and (start or names):
         raise ElfError("damaged: a name is not terminated")

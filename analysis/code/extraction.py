@@ -3,7 +3,7 @@
 The sections of an object file are appended behind the code, and displacements are relocated as a linker would do it.
 The sections of a linked file keep their distances. `SectionLayout` records the parts of this layout that every linker
 and loader preserves. The distance between two sections of an object is not among them, nor are bytes that a linker or
-loader sets. A function that needs anything else is refused by name.
+loader sets. Extraction raises ElfError for a function that needs anything but its code and these sections.
 """
 
 import re
@@ -35,9 +35,9 @@ from setwise.analysis.code.elf_reader import (
 from setwise.analysis.code.section_layout import Piece, Ranges, SectionLayout
 
 _ALIGNMENT = 64  # a cache line: the largest alignment that an operand needs
-_LONGEST = 1 << 16  # bytes of a function
-_FARTHEST = 1 << 26  # bytes of constants with the gaps between them, and of a linked function with both
-_MOST_SECTIONS = 1000  # of a linked file
+_LONGEST = 1 << 16  # the most bytes of a function
+_FARTHEST = 1 << 26  # the most bytes of an object's data, and from a linked function's start to the end of its data
+_MOST_SECTIONS = 1000  # in a linked file whose functions can be extracted
 _RELATIVE = frozenset({"PC32", "PLT32"})
 _ABSOLUTE = frozenset({"32", "32S", "64"})
 _ALONE = "only self-contained functions can be analyzed"
@@ -80,10 +80,10 @@ class Extraction:
     text: bytearray = field(default_factory=bytearray)
     data: bytearray = field(default_factory=bytearray)
     places: dict[int, int] = field(default_factory=dict)
-    """For an object the offset of each section in `data`, by section number."""
+    """For an object the offset in `data` of each section that is in it, by section number."""
     pieces: list[Piece] = field(default_factory=list)
     numbers: dict[tuple[int, int], int] = field(default_factory=dict)
-    """The index in `pieces` of a section, or of one constant of a mergeable section, by section number and offset."""
+    """The index in `pieces` by section number and offset: of a whole section (0), or of one mergeable constant."""
     unknown: Ranges = field(default_factory=Ranges)
     targets: dict[int, tuple[int, int]] = field(default_factory=dict)
     entries: dict[int, int] = field(default_factory=dict)
@@ -101,12 +101,12 @@ class Extraction:
 
     @property
     def origin(self) -> int:
-        """The offset of the function's start from the last multiple of its section's alignment."""
+        """The function's address (in an object its offset in its section) modulo `_alignment` of its section."""
         address = self.function.offset + (self.section.address if self.elf.linked else 0)
         return address % self._alignment(self.section)
 
     def binary(self) -> Binary:
-        """Return the function's code with the constants that it reads. Raises ElfError if it needs anything else."""
+        """Return the function's code with the sections that it reads. Raises ElfError or DecodeError if refused."""
         section, start = self.section, self.function.offset
         self._check_code(section)
         if not 0 <= start < section.size:
@@ -142,7 +142,7 @@ class Extraction:
         return Binary(bytes(self.text), bytes(self.data), data_offset if self.data else 0, layout)
 
     def _in_place(self, start: int) -> Binary:
-        """Return a linked function at address `start` with the sections that it reads, and with zeros between them."""
+        """Return a linked function at address `start` with the sections it points into, and zeros between these."""
         wanted = {}
         if len(self.elf.sections) > _MOST_SECTIONS:
             raise ElfError(f"is in a linked file with more than {_MOST_SECTIONS:,} sections: give the object file")
@@ -174,7 +174,7 @@ class Extraction:
         for section in self.elf.sections:
             if section.flags & ALLOC and 0 <= address - section.address < section.size:
                 return section
-        raise ElfError(f"reads {address:#x}, which is in no section of the file: give a file with all section headers")
+        raise ElfError(f"reads {address:#x}, which is in no section: give a file with section headers")
 
     def _check_code(self, section: ElfSection) -> None:
         if section.type != PROGBITS or section.flags & ~GROUP != ALLOC | EXECINSTR:
@@ -202,9 +202,9 @@ class Extraction:
         return min((offset for offset in others if offset > self.function.offset), default=1 << 62)
 
     def _extent(self, content: bytes) -> int:
-        """Return the size of code whose symbol has no size: up to the first exit that no earlier branch jumps beyond.
+        """Return the size of code whose symbol has none: up to the first exit that no earlier branch jumps beyond.
 
-        The targets of an indirect jump are unknown, so code with one extends to the next function.
+        Without such an exit, or if an indirect jump, whose targets are unknown, precedes it, return that of `content`.
         """
         furthest = 0
         for instruction in decode_from(content, 0):
@@ -244,14 +244,14 @@ class Extraction:
                 self._move_displacement(instruction)
 
     def _relocate(self, instruction: Decoded, at: int, relocation: ElfRelocation, symbol: Symbol, name: str) -> None:
-        """Relocate the displacement of a memory operand or a branch. A load of an address from a table becomes lea."""
+        """Relocate a memory operand's or branch's displacement. A load from the global offset table becomes lea."""
         kind, branches = relocation.kind, instruction.target is not None
         direct = kind in _RELATIVE and (kind == "PC32" or symbol.is_local)
         table = kind in THROUGH_TABLE and _takes_address(instruction) and at + 4 == instruction.end
         if not (direct or (table and relocation.addend == -4)):
             if branches:
                 raise ElfError(f"calls or jumps to '{name}': {_ALONE}")
-            hint = "compile it with -fPIC" if kind in _ABSOLUTE else "only addresses relative to rip are followed"
+            hint = "compile it with -fPIC" if kind in _ABSOLUTE else "only addresses relative to rip: make it static"
             raise ElfError(f"refers to '{name}' by R_X86_64_{kind}: {hint}")
         inside = instruction.length - 4 if branches else displacement(instruction)
         if inside is None:
@@ -277,7 +277,7 @@ class Extraction:
             self.targets[instruction.offset] = len(self.pieces) - 1, offset - symbol.value
 
     def _symbol(self, table: ElfSection, relocation: ElfRelocation) -> tuple[Symbol, str]:
-        """Return a relocation's symbol and its name. Raises ElfError if the symbol is undefined or not plain."""
+        """Return a relocation's symbol and a name for it. Raises ElfError if it is in no section or not plain."""
         symbol = self.elf.symbol(table, relocation.symbol)
         section = self.elf.section(symbol.section)
         own = name_at(self.elf.names(table), symbol.name) if symbol.name else ""
@@ -285,13 +285,13 @@ class Extraction:
         if section is None:
             raise ElfError(f"needs '{name}', which the file does not define: {_ALONE}")
         if not symbol.is_plain:
-            raise ElfError(f"needs '{name}', which is weak, thread-local or replaceable at link time: make it static")
+            raise ElfError(f"needs '{name}', which is weak, thread-local or replaceable: make it static const")
         return symbol, name
 
     def _place(self, instruction: Decoded, number: int, offset: int, name: str, symbol: Symbol | None = None) -> int:
-        """Return the distance of an offset in section `number` from the function's start.
+        """Return the distance in the image of an offset in section `number` from the function's start.
 
-        Append the section to `data` if it is new, and record the piece that the operand points into.
+        For an offset outside the function append the section to `data` if it is new, and add the operand to `targets`.
         """
         inside = offset - self.function.offset
         own = number == self.function.symbol.section  # constants among the code
@@ -329,7 +329,7 @@ class Extraction:
         return self.data_offset + self.places[section.number]
 
     def _entry(self, section: ElfSection, offset: int, name: str, symbol: Symbol | None) -> int:
-        """Record the constant of a mergeable section that `symbol` marks, and return its offset.
+        """Add to `pieces` the constant that `symbol` marks in a mergeable section, and return its offset there.
 
         A linker keeps one copy of equal constants, anywhere in the merged section, so only the symbol tells which is
         meant. Raises ElfError if no single constant is marked, or if `offset` is outside it.
@@ -356,7 +356,7 @@ class Extraction:
         return len(self.pieces) - 1
 
     def _alignment(self, section: ElfSection) -> int:
-        """Return the alignment of a section, at most the page size; in a linked file the page size."""
+        """Return the alignment of a section in bytes, at most the page size; in a linked file the page size."""
         if self.elf.linked:
             return PAGE
         alignment = section.alignment or 1
@@ -367,7 +367,7 @@ class Extraction:
     def _relocate_data(self, section: ElfSection, own: bool) -> None:
         """Write a section's jump table entries, which are distances, and mark all its relocated bytes as unknown.
 
-        With `own`, the function's section, nothing is written.
+        Nothing is written for a relocation that overlaps an earlier one, nor with `own`, for the function's section.
         """
         table, relocations = self.elf.relocations(section)
         start = self._start(section)
@@ -382,7 +382,7 @@ class Extraction:
             self.unknown.add(low, high)
 
     def _enter(self, symbol: Symbol, addend: int, kind: str, at: int) -> None:
-        """Write at image offset `at` the distance to a symbol, if in the function's section; ElfError if absolute."""
+        """For a symbol in the function's section write its distance at `at` in the image. ElfError if not relative."""
         if kind not in _RELATIVE:
             raise ElfError(
                 f"has a table of absolute addresses (R_X86_64_{kind}): compile it with -fPIC, which makes them relative"
@@ -421,5 +421,5 @@ class Extraction:
 
 
 def _takes_address(instruction: Decoded) -> bool:
-    """Return whether the instruction is a 64-bit load by mov, which a linker may turn into lea."""
+    """Return whether the instruction is a 64-bit mov with opcode 8B; a linker may turn such a load into lea."""
     return instruction.mnemonic == "mov" and instruction.raw[1:2] == b"\x8b" and instruction.raw[0] & 0xF8 == 0x48

@@ -1,4 +1,4 @@
-"""Functions of ELF objects, programs and shared libraries, for the same judges as our own kernels."""
+"""Functions of ELF objects, programs and shared libraries, as `Binary` like assembled kernels."""
 
 import difflib
 from collections.abc import Container, Iterator, Sequence
@@ -11,7 +11,7 @@ from setwise.analysis.code.decode import Binary, DecodeError
 from setwise.analysis.code.elf_reader import EXECINSTR, Elf, ElfError, read
 from setwise.analysis.code.extraction import Extraction, FunctionSymbol
 
-_OFFERED = 2000  # names, at most, that are compared with a misspelt one
+_OFFERED = 2000  # the most names that are compared with a misspelt one
 
 
 class ObjectError(ValueError):
@@ -27,24 +27,23 @@ class ObjectFunction:
 
     @property
     def binary(self) -> Binary:
-        """The function's bytes, as `load` returns them."""
+        """The function's code and data, as `load` returns them."""
         return load(self.file, self.symbol)
 
 
 def functions(path: str | Path) -> tuple[str, ...]:
     """Return the names of the functions, but not of the labels, that a file defines: global ones first, each once.
 
-    Raises ObjectError if it is not an ELF file for x86-64.
+    Raises ObjectError for a file that is missing, damaged or not ELF for x86-64.
     """
     with _opened(path) as elf:
         return tuple(dict.fromkeys(function.name for function in _functions(elf) if not function.symbol.is_label))
 
 
 def load(path: str | Path, symbol: str) -> Binary:
-    """Return the code of a function of an ELF file, with the read-only data that it reads.
+    """Return the code of a function of an ELF file, with the read-only sections that its operands point into.
 
-    Raises ObjectError if there is no such file or function, if the file is not for x86-64, or if the function needs
-    more than its own code and constants.
+    Raises ObjectError if the function cannot be found or extracted, for instance because it needs more than that.
     """
     with _opened(path) as elf:
         known = _functions(elf)
@@ -62,7 +61,8 @@ def load(path: str | Path, symbol: str) -> Binary:
 def load_all(path: str | Path, wanted: Container[str]) -> dict[str, Binary | ObjectError]:
     """Return by name each function of the file, labels excluded, whose name is in `wanted`.
 
-    A function that cannot be judged is an ObjectError. Raises ObjectError if there is no such ELF file.
+    The value is an ObjectError for a function that cannot be extracted. Raises ObjectError for a file that is missing,
+    damaged or not ELF for x86-64.
     """
     made: dict[str, Binary | ObjectError] = {}
     with _opened(path) as elf:
@@ -90,7 +90,7 @@ def _opened(path: str | Path) -> Iterator[Elf]:
 
 
 def _functions(elf: Elf) -> list[FunctionSymbol]:
-    """Return all functions and labels of the file: global symbols before local ones, then in order of their values."""
+    """Return functions and labels of both symbol tables: global symbols before local ones, each in order of value."""
     found: list[FunctionSymbol] = []
     for table in elf.tables():
         names = elf.names(table)

@@ -21,13 +21,13 @@ class Piece:
 
 
 class Ranges:
-    """A set of image offsets, stored as sorted, disjoint pairs of start and exclusive end."""
+    """A set of image offsets, given and stored as sorted, disjoint pairs of start and exclusive end."""
 
     def __init__(self, pairs: Iterable[tuple[int, int]] = ()) -> None:
         self.pairs = [*pairs]
 
     def add(self, start: int, end: int) -> None:
-        """Add the offsets from `start` to below `end`, and merge the pairs that they overlap or touch."""
+        """Add the offsets from `start` to below `end`, merged with pairs that they overlap or that end at `start`."""
         first = bisect_right(self.pairs, (start,))
         first -= first > 0 and self.pairs[first - 1][1] >= start
         last = bisect_right(self.pairs, (end, end))
@@ -37,7 +37,7 @@ class Ranges:
             self.pairs[first:last] = [(start, end)]
 
     def overlaps(self, start: int, end: int) -> bool:
-        """Return whether the set contains an offset from `start` to below `end`."""
+        """Return whether the set contains an offset from `start` to below `end`, which must be above `start`."""
         first = bisect_right(self.pairs, (end - 1, end)) if end > start else 0
         return any(low < end and start < high for low, high in self.pairs[max(0, first - 2) : first + 1])
 
@@ -48,7 +48,7 @@ class SectionLayout:
 
     `unknown` are the bytes that a linker or loader sets, as pairs of start and exclusive end in the image. `targets`
     map rip-relative operands to pieces: offset of the instruction, index of the piece, offset from the piece's base.
-    An instruction that is not listed points to a piece with the code's base. `entries` are the 32-bit jump table
+    An instruction that is not listed points to a piece with the code's base. `entries` are known 32-bit jump table
     entries: offset in the image, and offset of the target from the code's start. `end` is a line on the assumed end of
     the function if the file does not give its size.
     """

@@ -1,1 +1,1 @@
-"""The subcommands of `setwise`, one a module. The parser is in `parser`, errors and exit statuses are in `main`."""
+"""The subcommands of `setwise`, each in the module of its name, and their parser, helpers and entry point (`main`)."""

@@ -1,4 +1,4 @@
-"""Arguments that several commands share, and the rules for naming a function of an ELF file."""
+"""Arguments that several commands share, and the check that those for a function of an ELF file are complete."""
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Mapping
@@ -45,7 +45,7 @@ def processor(given: str) -> str:
 
 
 def place(given: str) -> str:
-    """Return the path of a file or directory to write. Raises ArgumentTypeError for "" and "-" (standard output)."""
+    """Return the path of a file or directory to write as given. Raises ArgumentTypeError for "" and "-"."""
     if given in ("", "-"):
         raise ArgumentTypeError(f"'{given}' is not a file name: give a name (./- for a file called -)")
     return given
@@ -101,11 +101,6 @@ _SHARED: Mapping[str, Mapping[str, Any]] = {
         "help": "the instructions that a call on this position executes; or startpos",
     },
     "--side": {"metavar": "S", "help": "whose sliders: w or b (default: the side to move)"},
-    "--squares": {
-        "metavar": "N",
-        "help": "the square numbering of your boards, by square 0: a1 (b1 = 1), h1, a8, h8, a1-by-files (a2 = 1), ... "
-        "(default: the routine's)",
-    },
     "--coordinates": {"action": "store_true", "help": "label the ranks and files of drawn boards"},
     "--object": {"metavar": "FILE", "help": "an ELF object, program or shared library"},
     "--symbol": {"metavar": "SYM", "help": "the function in it"},

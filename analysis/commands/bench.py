@@ -1,4 +1,4 @@
-"""`setwise bench`: time kernels in core cycles on this processor, beside compilers' code for the same in C."""
+"""`setwise bench`: time kernels, with --beside also compilers' code for the same in C, on this processor."""
 
 import sys
 from argparse import ArgumentParser, Namespace
@@ -28,7 +28,7 @@ EXAMPLES = (
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add NAME..., the target, the kinds of calls, the comparisons, and --json."""
+    """Add the arguments of `setwise bench`."""
     add(parser, "names", nargs="+")
     add(parser, "only --isa", "--lanes", "--for", "--variant", "--cpu", "--abi")
     parser.add_argument(
@@ -46,7 +46,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Time kernels and print a table. Return 1 if one of them has no result."""
+    """Time kernels, and print JSON or a table of any results. Return 1 if a measurement was too noisy for a result."""
     if arguments.variants and (arguments.beside or arguments.variant or arguments.objective != "size"):
         raise ValueError("--variants times all variants: omit --variant, --for and --beside")
     requests = list(chain.from_iterable(unrefused(lambda choice: _requests(arguments, *choice), _choices(arguments))))
@@ -110,7 +110,7 @@ def _shown(key: str, value: Any) -> str:
 
 
 def _complain(timings: Sequence[Timing | NoisyMeasurement]) -> int:
-    """Print one line on standard error if kernels have no result. Return 1 then, else 0."""
+    """Print one line on standard error if measurements were too noisy for a result. Return 1 then, else 0."""
     refused = [timing for timing in timings if isinstance(timing, NoisyMeasurement)]
     if refused:
         first = f"{refused[0].measurand.title}: {refused[0].reason}"

@@ -27,7 +27,7 @@ precedence over bounds. `setwise bench NAME --variants` times all variants on th
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add NAME..., the processor, the objective, the instruction set, and --json."""
+    """Add the arguments of `setwise best`."""
     add(parser, "names", nargs="+")
     add(parser, "--for", default=None, help="only this: size, latency or throughput")
     cpus = (
@@ -38,7 +38,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Choose kernels and print a table."""
+    """Choose kernels, and print them as a table with the commands that print their code, or as JSON."""
     objectives = (arguments.objective,) if arguments.objective else OBJECTIVES
     cpu = arguments.cpu or "native"
     found = api.best(chosen(arguments.names), objectives, cpu, arguments.isa, arguments.abi)

@@ -31,7 +31,7 @@ EXAMPLES = (
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add NAME..., or an object; --on, --quick and --json."""
+    """Add the arguments of `setwise check`."""
     add(parser, "names", help=f"{PATTERNS}; default: all")
     add(parser, "only --isa", "--variant", "only --abi")
     add(parser, "--object", help="an ELF object, program or shared library; it runs in Bochs only")
@@ -69,7 +69,7 @@ def _report(kernels: Sequence[CheckedKernel]) -> None:
         if kernel.outcome.mismatch is not None:
             print(f"\n{kernel.request.title} failed: {kernel.outcome.reason}")
             print(drawn(kernel.request.routine.contract, kernel.outcome.mismatch))
-    # Outcomes without inputs to draw, grouped by the reason.
+    # The reasons of outcomes without a mismatch to draw; equal ones are printed once, with their number.
     print_reasons((outcome.status, outcome.reason) for outcome in outcomes if outcome.reason and not outcome.mismatch)
     summary = tally([outcome.status for outcome in outcomes], ("passed", "failed", "not run"))
     anywhere = [outcome for outcome in outcomes if outcome.status != "not run"]
@@ -88,7 +88,7 @@ def drawn(contract: Contract, mismatch: Mismatch) -> str:
 
 
 def _check_function(arguments: Namespace) -> int:
-    """Check a function of an ELF file against a routine's contract. Return 1 unless it passes."""
+    """Check a function of an ELF file against a routine's contract and print the outcome. Return 1 unless it passes."""
     symbol, abi, routine = arguments.symbol, arguments.abi or "sysv", find(arguments.spec)
     function = ObjectFunction(arguments.object, symbol)
     outcome = api.check_function(function, routine, abi, quick=arguments.quick, on=arguments.on)

@@ -11,7 +11,7 @@ EXAMPLES = ("setwise compare dumb7.attacks.sout kogge-stone.attacks.sout --abi w
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add A, B and the target."""
+    """Add the arguments of `setwise compare`."""
     parser.add_argument("left", metavar="A", help="the routine on the left")
     parser.add_argument("right", metavar="B", help="the routine on the right")
     add(parser, "--isa", "--lanes", "--abi", "--for", "--variant", "--cpu")

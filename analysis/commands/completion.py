@@ -27,7 +27,7 @@ def run(arguments: Namespace) -> int:
 
 
 def _whole() -> ArgumentParser:
-    """Return the parser of all commands, with the names of routines and instruction sets as choices."""
+    """Return the parser of all commands. NAME's choices are the routines, --isa's the instruction sets and native."""
     whole = parser(COMMANDS)
     for command in commands(whole).values():
         for action in command._actions:

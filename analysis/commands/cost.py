@@ -1,4 +1,4 @@
-"""`setwise cost`: print lower bounds on cycles by processor, and the listing with the critical path."""
+"""`setwise cost`: print lower bounds on cycles by processor, and the critical path of single code without a loop."""
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ Branching code is costed along its longest path, the one with the most instructi
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add NAME... and the target, or an object; --cpu, the call, and --json."""
+    """Add the arguments of `setwise cost`."""
     add(parser, "names")
     add(
         parser, "--cpu", help=f"only this processor: {', '.join(on.name for on in PROCESSORS)} or native (default: all)"
@@ -56,7 +56,7 @@ def run(arguments: Namespace) -> int:
 
 
 def _print(codes: Sequence[api.CostedCode], as_json: bool) -> None:
-    """Print JSON or a table; for a single code also its title and, unless it is a loop, the marked listing."""
+    """Print JSON, or a table: for a single code with a title and, unless it is a loop, the marked listing."""
     rows = [row for code in codes for row in code.rows]
     if as_json:
         print_json(rows)

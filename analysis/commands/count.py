@@ -26,7 +26,7 @@ _MOST_BYTES = 1 << 24
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add NAME..., a call, a file of positions or an object; the target and --json."""
+    """Add the arguments of `setwise count`."""
     add(parser, "names")
     add(parser, "--executed", "executed --fen")
     parser.add_argument(
@@ -36,7 +36,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Count instructions and print a table."""
+    """Count instructions, and print a table or JSON."""
     words, fen, over, side = arguments.arguments, arguments.fen, arguments.over, arguments.side
     call = words is not None or fen is not None
     if call + (over is not None) + bool(arguments.object) > 1:
@@ -54,7 +54,7 @@ def run(arguments: Namespace) -> int:
 
 
 def positions(path: str | Path) -> list[str]:
-    """Return the FENs of a file, one a line, without empty lines and # comments. Raises ValueError for other lines."""
+    """Return the FENs of a file's lines, without empty ones and # comments. Raises ValueError for others, or none."""
     content = read_checked(
         path, _MOST_BYTES, links=True, larger="a file of positions may be", remedy="give a file of FENs"
     )
@@ -76,7 +76,7 @@ def positions(path: str | Path) -> list[str]:
 
 
 def _print_counts(rows: Sequence[dict[str, Any]]) -> None:
-    # Hide columns of zeros, and of single lanes. Titles, sizes and the counts that the literature gives remain.
+    # Show the columns of `always`, and others with a value above 0, or above 1 for lanes.
     always = {"name", "isa", "abi", "features", *_ALWAYS, "bytes"} - {key for key in rows[0] if rows[0][key] is None}
     shown = [key for key in rows[0] if key in always or any((row[key] or 0) > (key == "lanes") for row in rows)]
     print_columns(shown, [{**row, "features": " ".join(row.get("features", ()))} for row in rows])

@@ -18,7 +18,7 @@ EXAMPLES = (
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add NAME..., the format and the directory; the target, and options of files and proofs."""
+    """Add the arguments of `setwise export`."""
     add(parser, "names", nargs="+")
     parser.add_argument(
         "--format",
@@ -47,7 +47,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Write the files, or none if one of them cannot be made. Return 1 if a kernel was left out as not proved."""
+    """Write all files, or none if one cannot be written. Return 1 if a kernel was left out because it is not proved."""
     with Progress() as progress:
         exported = api.export(
             chosen(arguments.names),

@@ -1,4 +1,4 @@
-"""The kernels and other code that a command line selects."""
+"""The kernels, or the function of an ELF file, that a command line selects."""
 
 import sys
 from argparse import Namespace
@@ -21,14 +21,17 @@ def requested(arguments: Namespace, routine: Routine, isa: str | None = None, la
 
 
 def codes(arguments: Namespace) -> Sequence[api.Code]:
-    """Return the function of --object, or the requests for the names."""
+    """Return the function of --object alone, or else the requests for the names."""
     if object_given(arguments):
         return [ObjectFunction(arguments.object, arguments.symbol)]
     return requests(arguments)
 
 
 def requests(arguments: Namespace) -> list[Request]:
-    """Return a request for each routine that the names select. If any is a pattern, all refused ones are skipped."""
+    """Return a request for each routine that the names select. If a name is a pattern, refused requests are skipped.
+
+    Raises Refused for another refused request, and if all are refused.
+    """
     if not arguments.names:
         raise ValueError("name routines, or --object FILE --symbol SYM")
 
@@ -42,7 +45,7 @@ def requests(arguments: Namespace) -> list[Request]:
 
 
 def report_not_made(requests: Sequence[Request], made: Collection[tuple[str, str | None, int, str]]) -> bool:
-    """Print why requests with keys not in `made` were refused. Return whether all requests of some routine were."""
+    """Print why requests with keys not in `made` are refused. Return whether one of their routines has no key there."""
     refused: dict[tuple[str, str], dict[str, None]] = {}
     for request in requests:
         if request.key not in made:

@@ -30,8 +30,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     """Print each routine with its instruction sets and source, or the functions and tables of a page of the literature.
 
-    A single routine is described with its results in order. On a terminal the whole catalogue is summarized by family;
-    in a pipe each routine has its line.
+    A single routine's summary and the names of its results follow. Without names, a terminal gets a summary by family
+    instead, and a pipe a line for each routine. With --json all is printed as JSON.
     """
     if arguments.page is not None:
         if arguments.names:
@@ -52,7 +52,7 @@ def run(arguments: Namespace) -> int:
 
 
 def _print_families(routines: Sequence[Routine]) -> None:
-    """Print the forms of each family, with routines that differ only in direction on one line."""
+    """Print the routines, with those that differ only in direction on one line, and their number."""
     forms: dict[tuple[str, tuple[str, ...], str], list[Routine]] = {}
     for routine in routines:
         directed = routine.direction in (*DIRECTIONS, *DIRECTION_SETS)
@@ -71,7 +71,7 @@ def _row(routine: Routine) -> dict[str, Any]:
 
 
 def _print_page(where: str, as_json: bool) -> None:
-    """Print the functions and tables of the pages or sections that `where` names, as in `PageSection.within`."""
+    """Print functions and tables of the pages or sections that `where` names. Raises ValueError if there are none."""
     functions = [each for each in FUNCTIONS if each.place.within(where)]
     tables = [(place, table) for table in TABLES for place in table.places if place.within(where)]
     if not functions and not tables:

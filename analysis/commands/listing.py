@@ -11,7 +11,7 @@ EXAMPLES = ("setwise listing kogge-stone.attacks.sout --abi wiki",)
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add NAME, the target, and the syntax."""
+    """Add the arguments of `setwise listing`."""
     parser.add_argument("name", metavar="NAME", help="the routine, as listed by `setwise list`")
     add(parser, "--isa", "--lanes", "--abi", "--for", "--variant", "--cpu")
     parser.add_argument(

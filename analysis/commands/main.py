@@ -1,8 +1,9 @@
 """The command `setwise`: arguments, errors, signals and exit statuses.
 
-The exit status is 0 for success; 1 if a check failed, or the command cannot run or write its output here; 2 for bad
-usage or something missing that the user can install; 130 for an interrupt from the keyboard. SIGTERM stops a command
-like an interrupt, after which the process ends by that signal. During that, a second SIGTERM is ignored.
+The exit status is 0 for success, or if the reader of the output closed the pipe; 1 if a check, proof or timing failed,
+`shorten` found something, or the command cannot run or write its output here; 2 for bad usage or something missing that
+the user can install; 130 for an interrupt from the keyboard. SIGTERM stops a command like an interrupt, after which the
+process ends by that signal. Meanwhile a second SIGTERM is ignored.
 """
 
 import argparse
@@ -28,12 +29,11 @@ _NO_OUTPUT = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EBADF, errno.EIO)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command with these arguments, by default those of the process, and return the exit status."""
+    """Run the command with these arguments, by default sys.argv's. Return its status; bad usage raises SystemExit."""
     arguments = sys.argv[1:] if arguments is None else arguments
-    gc.set_threshold(
-        100_000, 50, 50
-    )  # variants live long; scanning them for cycles takes a sixth of the time of `best`
-    if sys.stderr is None:  # it is closed, and print would use standard output
+    # Variants live long. With Python's thresholds, scanning them for cycles takes a sixth of the time of `best`.
+    gc.set_threshold(100_000, 50, 50)
+    if sys.stderr is None:  # standard error is closed, and print would use standard output
         sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115 - stays open
     try:
         if sys.stdout is None:
@@ -62,18 +62,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 class _Terminated(KeyboardInterrupt):
-    """An interrupt by SIGTERM. It is handled like KeyboardInterrupt."""
+    """An interrupt by SIGTERM. Commands handle it like KeyboardInterrupt; `main` then ends by the signal."""
 
 
 @contextmanager
 def _terminable() -> Iterator[None]:
-    """Make the first SIGTERM raise _Terminated, if this is the main thread and SIGTERM has no handler yet."""
+    """Make the first SIGTERM raise _Terminated and ignore others, in the main thread and if it was at its default."""
     if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
         yield
         return
 
     def terminate(number: int, _: FrameType | None) -> None:
-        signal.signal(number, signal.SIG_IGN)  # `timeout` sends SIGTERM twice
+        signal.signal(number, signal.SIG_IGN)  # ignore the second: `timeout` sends SIGTERM twice
         raise _Terminated
 
     signal.signal(signal.SIGTERM, terminate)
@@ -84,7 +84,7 @@ def _terminable() -> Iterator[None]:
 
 
 def _print_no_more() -> None:
-    """Redirect standard output to nowhere, so that the interpreter has nothing to flush when it exits."""
+    """Redirect standard output to /dev/null, so that the interpreter's flush at exit cannot fail."""
     if sys.stdout is not None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 

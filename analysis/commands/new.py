@@ -48,7 +48,7 @@ def run(arguments: Namespace) -> int:
     name = file.stem
     imported = ["EAST", "NORT", "SOUT", "WEST", "Board", "Word"]
     if not (name.isascii() and name.isidentifier()) or iskeyword(name) or name in imported or reserved(name):
-        raise ValueError(f"'{name}' cannot name a routine: use letters, digits and _, for instance king_zone")
+        raise ValueError(f"'{name}' cannot name a routine: use letters, digits and _ as in king_zone, no reserved word")
     try:
         with file.open("x", encoding="utf-8") as created:
             created.write(STARTER.format(file=file, name=name))

@@ -47,7 +47,7 @@ class _Parser(argparse.ArgumentParser):
     """A parser whose errors are one line."""
 
     def error(self, message: str) -> NoReturn:
-        """Exit with status 2 after one line that names the command whose --help shows an example."""
+        """Exit with status 2 after one line on standard error: the message, and a hint to the command's --help."""
         self.exit(2, f"{self.prog}: {one_line(message)} ({self.prog} --help shows an example)\n")
 
     def _print_message(self, message: str, file: SupportsWrite[str] | None = None) -> None:
@@ -109,7 +109,7 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def _nearest(word: str, known: Iterable[str]) -> str:
-    """Return ": did you mean X?" for the most similar known word, or ""."""
+    """Return ": did you mean X?" for the most similar known word, or "" if none is similar."""
     return "".join(f": did you mean {near}?" for near in get_close_matches(word, known, 1))
 
 
@@ -120,5 +120,5 @@ def commands(whole: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParse
 
 
 def one_line(message: str) -> str:
-    """Return the message in one line: each run of white space becomes a blank."""
+    """Return the message in one line: each run of white space becomes a blank, and none is left at the ends."""
     return " ".join(message.split())

@@ -35,7 +35,7 @@ _MEMORY = "pointers not null, at multiples of 8; the result disjoint from inputs
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add NAME..., or an object; the time limit, --smt and --json."""
+    """Add the arguments of `setwise prove`."""
     add(parser, "names", help=f"{PATTERNS}; default: all")
     add(parser, "only --isa", "--variant")
     shown = "only kernels with this number of lanes: 1, 2, 4, 8 (default: all); of an object, boards per register"
@@ -50,7 +50,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Prove code and print a table, or the certificate of a single proof. Return 1 unless all code is proved."""
+    """Prove code and print the outcome. Return 1 if any code is not proved, or a routine has no kernel."""
     BitVectors()  # first of all, to fail early if there is no solver
     start = time.monotonic()
     keep = arguments.smt is not None
@@ -82,7 +82,7 @@ def _proofs(arguments: Namespace, keep: bool) -> tuple[list[Proof], list[Request
 
 
 def _titled_questions(proof: Proof) -> tuple[str, Asked]:
-    """Return a title for the files of a proof's solver queries, and the queries with the arguments that repeat it."""
+    """Return a title for the files of a proof's solver queries, and the pair of its command's words and the queries."""
     name, isa, lanes, abi = proof.key
     shape = (name, proof.title.partition(" as ")[2] if isa is None else isa, f"{lanes}-lanes" if lanes > 1 else "", abi)
     return "-".join(filter(None, shape)), (proof.words, proof.questions)
@@ -103,7 +103,7 @@ def _report(proofs: Sequence[Proof], seconds: float) -> None:
 
 
 def certificate_text(proof: Proof) -> str:
-    """Return a certificate as text: code, digests, contract, and the proof, the counterexample, or why neither."""
+    """Return a proof's certificate as text, with any counterexample or the reason why it is not proved."""
     certificate, (name, isa, lanes, abi) = proof.certificate, proof.key
     title = proof.title or name
     if certificate is None:
@@ -143,7 +143,7 @@ def _specification(task: Task) -> str:
 
 
 def _digests(binary: Binary) -> Iterator[tuple[str, str]]:
-    """Yield titles and texts: the size of the code, its digest as in exports, and, with data, the digest of both."""
+    """Yield titles and texts: sizes of code and data, the code's digest as in exports, and, with data, that of both."""
     data = f" and {len(binary.data)} of data" if binary.data else ""
     yield "bytes", f"{len(binary.text)} of code{data}"
     yield "SHA-256", f"{binary.sha256} of the code{', data distances zero' if data else ''}"

@@ -28,7 +28,7 @@ def check_new(directory: str) -> None:
 def write_questions(directory: str, proofs: Iterable[tuple[str, Asked]]) -> int:
     """Write a file for each query of titled proofs to a new or empty directory: all or none. Return their number.
 
-    A file's name consists of the proof's title, the query's number and its subject.
+    A file's name consists of the proof's title, numbered if it occurs again, and the query's number and subject.
     """
     files: dict[str, bytes] = {}
     titles: Counter[str] = Counter()
@@ -46,7 +46,7 @@ def write_questions(directory: str, proofs: Iterable[tuple[str, Asked]]) -> int:
 
 
 def _plain(text: str) -> str:
-    """Return the text for a file name: at most 100 ASCII letters, digits, dots, and "-" for all else."""
+    """Return the text for a file name: at most 100 ASCII letters, digits, dots, and "-" for all else, or "function"."""
     return re.sub(r"[^A-Za-z0-9.]+", "-", text)[:_LONGEST].strip("-.") or "function"
 
 

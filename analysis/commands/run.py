@@ -1,4 +1,4 @@
-"""`setwise run`: run a kernel and print its inputs and results as boards in text."""
+"""`setwise run`: run a kernel and print its inputs and results, boards as drawings in text."""
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ EXAMPLES = (
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add NAME, its arguments or a position, and the target."""
+    """Add the arguments of `setwise run`."""
     parser.add_argument("name", metavar="NAME", help="the routine")
     parser.add_argument(
         "arguments",
@@ -36,7 +36,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Run the kernel, natively if this processor can, else in an interpreter, and draw the boards as text."""
+    """Run the kernel, natively if this processor can, else in an interpreter. Print inputs and results."""
     routine = find(arguments.name)
     parameters, contract = given_parameters(routine), routine.contract
     words = words_of(routine, arguments.arguments, arguments.fen, arguments.side)

@@ -28,7 +28,7 @@ EXAMPLES = (
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add NAME..., or an object; the levels, and the time for each."""
+    """Add the arguments of `setwise shorten`."""
     add(parser, "names", "only --isa")
     add(parser, "--lanes", help="only kernels with this number of lanes; for an object, its boards per register")
     add(parser, "--abi", "--object", "--symbol", "--spec")
@@ -49,7 +49,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Search for shorter code and print the improvements and attempts. Return 1 if something was found."""
+    """Search for shorter code; print the improvements and attempts, or JSON. Return 1 if something was found."""
     BitVectors()  # first of all, to fail early if there is no solver
     import numpy  # noqa: F401 - to fail early, too
 
@@ -101,7 +101,7 @@ def _row(found: SearchSession) -> dict[str, Any]:
 
 
 def _print(sessions: Sequence[SearchSession]) -> None:
-    """Print the improvements and the attempts of each level; for a single session also the proof of its new code."""
+    """Print the improvements and the attempts of each level; for a single session also the proof of any new code."""
     single = sessions[0] if len(sessions) == 1 else None
     for found in sessions:
         for finding in found.findings:

@@ -22,7 +22,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Print the table, or the list of tables."""
+    """Print the table, or without NAME the list of tables."""
     if arguments.name is not None:
         found = table(arguments.name)
         if arguments.json:
@@ -38,7 +38,7 @@ def run(arguments: Namespace) -> int:
 
 
 def drawn(found: LiteratureTable, coordinates: bool = False) -> str:
-    """Return the table as text: boards, each under its index and meaning, or rows of numbers."""
+    """Return the table as text below a title: boards, each under its index and meaning, or rows of numbers."""
     head = f"{found.name}{_brackets(found.shape)}: {'; '.join(map(str, found.places))}; {found.numbering}\n"
     if not found.boards:
         return "\n".join((head, *("\n".join(lines) + "\n" for lines in _groups(found)))).rstrip()
@@ -48,7 +48,7 @@ def drawn(found: LiteratureTable, coordinates: bool = False) -> str:
 
 
 def _groups(found: LiteratureTable) -> Iterator[list[str]]:
-    """Yield the entries of a table without boards in lines of 8, grouped by all indices but the last."""
+    """Yield the lines, of up to 8 entries, of each group of entries that differ only in the last index."""
     texts = [f"{entry:#04x}" if found.kind == "rank" else str(entry) for entry in found.entries]
     width, size = max(map(len, texts)), found.shape[-1]
     for start in range(0, len(texts), size):

@@ -16,7 +16,7 @@ def print_json(rows: Any) -> None:
 
 
 def print_table(rows: Iterable[Sequence[Any]], head: Sequence[str] = ()) -> None:
-    """Print rows as a table; if the output is a terminal, the table fits its width."""
+    """Print rows as a table. On a terminal wide columns are folded so that it fits the width, if possible."""
     print(table(rows, head, width()))
 
 

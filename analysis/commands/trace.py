@@ -1,4 +1,4 @@
-"""`setwise trace`: print a fill cycle by cycle, or a kernel instruction by instruction, as boards in text."""
+"""`setwise trace`: draw a fill cycle by cycle, a kernel instruction by instruction, or a prefix network, as text."""
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ EXAMPLES = (
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add NAME, its arguments or a position, the kind of drawing, and the target."""
+    """Add the arguments of `setwise trace`."""
     parser.add_argument(
         "name", nargs="?", default="dumb7.occluded.sout", metavar="NAME", help="the routine (dumb7.occluded.sout)"
     )

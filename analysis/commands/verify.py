@@ -24,7 +24,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Check every file and kernel. Return 1 if one is wrong or could not be judged."""
+    """Check the export and print the findings. Return 1 if a check failed or could not run."""
     with Progress() as progress:
         findings = api.verify(
             arguments.directory,

@@ -15,7 +15,7 @@ from setwise.analysis.cost.dependence import BEFORE, Arrival, Dataflow, Input, R
 from setwise.analysis.cost.processors.processor import CostRow, Processor, Uops, size_of
 
 _RESULTS = ("rax", "zmm0")
-_SHORT = 500  # instructions: up to this length more iterations are simulated, to average patterns across them
+_SHORT = 500  # instructions: 24 iterations of a loop up to this long are simulated, 4 of a longer one
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +66,12 @@ class Cost:
     """Lower bounds in cycles for a call, or for a loop iteration if `carried`.
 
     `pressure` is the load of the busiest ports, `issue` the issue slots divided by the processor's width, and `taken`
-    the fetch cycles after taken jumps and at the starts of fetch lines. `bytes` is the size of the code, `registers`
-    the number of registers that it uses except rsp and rip. `latency` is the length of the longest dependence chain
-    from the arguments to a result; for a loop, the delay from one iteration to the next. `depth` is the largest number
-    of instructions on a chain to a result. `critical` are the indices of the instructions on the chain of length
-    `latency`. `steps` has each instruction's ready time and inputs. A loop has no `depth` and no `critical`.
+    the fetch cycles after taken jumps and at the starts of fetch lines. `bytes` is the size of the code, an instruction
+    that is executed twice counted once. `registers` is the number of registers that it uses except rsp and rip.
+    `latency` is the length of the longest dependence chain from the arguments to a result; for a loop, the delay from
+    one iteration to the next. `depth` is the largest number of instructions on a chain to a result. `critical` are the
+    indices of the instructions on the chain of length `latency`. `steps` has each instruction's ready time and inputs.
+    For a loop `depth` is 0, and `critical` is empty.
     """
 
     pressure: Pressure
@@ -107,7 +108,7 @@ class Cost:
         return max(limits, key=lambda name: limits[name])
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the figures for JSON, rounded, with the bound and its limit, without critical path and steps."""
+        """Return the figures for JSON, rounded, with bound and limit, without `carried`, `critical` and `steps`."""
         return {
             "latency": _rounded(self.latency),
             "bound": _rounded(self.bound),
@@ -125,9 +126,7 @@ class Cost:
 def cost(stream: Sequence[Decoded], processor: Processor) -> Cost:
     """Return the cost of executing these instructions once in this order.
 
-    A final ret counts only in `bytes`.
-
-    Raises UnknownCost for the first instruction that the processor's table lacks.
+    A final ret counts only in `bytes`. Raises UnknownCost for the first instruction that processor or table lacks.
 
     >>> from setwise.analysis.code.decode import decode
     >>> from setwise.analysis.cost.processors import processor
@@ -154,8 +153,8 @@ def cost(stream: Sequence[Decoded], processor: Processor) -> Cost:
 def round_cost(stream: Sequence[Decoded], processor: Processor) -> Cost:
     """Return the cost of one iteration of a loop in the steady state.
 
-    `latency` is the growth of a ready time an iteration, on average over the second half of the simulated ones, and the
-    largest of all registers and flags. `steps` are those of all simulated iterations.
+    `latency` is the largest growth of the ready time of a register or flag from one iteration to the next, on average
+    over the second half of the simulated iterations. `steps` are those of all simulated iterations.
     """
     rows = rows_of(stream, processor)
     dataflow = Dataflow(processor)
@@ -203,7 +202,7 @@ def _arrival(steps: Sequence[Readiness], wait: Input) -> float:
 
 
 def rows_of(stream: Sequence[Decoded], processor: Processor) -> list[CostRow]:
-    """Return the table row of each instruction. Raises UnknownCost for the first that has none."""
+    """Return the table row of each instruction. Raises UnknownCost for the first that processor or table lacks."""
     known: dict[tuple[bytes, bool], CostRow] = {}
     rows = []
     for instruction, taken in zip(stream, _taken(stream), strict=True):
@@ -217,7 +216,7 @@ def rows_of(stream: Sequence[Decoded], processor: Processor) -> list[CostRow]:
 def fetches(stream: Sequence[Decoded], processor: Processor) -> list[float]:
     """Return for each instruction the fetch delay before it in cycles: after a taken jump, or at a new fetch line.
 
-    The code starts at a line boundary. The first instruction is executed after the last one.
+    It is assumed that the code starts at a line boundary, and that the first instruction follows the last one.
     """
     line = processor.line
     jumped = _taken(stream)
@@ -232,7 +231,7 @@ def fetches(stream: Sequence[Decoded], processor: Processor) -> list[float]:
 
 
 def _taken(stream: Sequence[Decoded]) -> list[bool]:
-    """Return whether each instruction is a taken jump. The first instruction is executed after the last one."""
+    """Return whether each instruction is a taken jump, call or return. The first instruction follows the last one."""
     following = [*stream[1:], *stream[:1]]
     return [
         instruction.flow in ("jump", "indirect", "call", "return")

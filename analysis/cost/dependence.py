@@ -2,8 +2,8 @@
 
 Registers, flags and memory carry values between instructions. Branches are predicted, so no instruction waits for
 them. Values that do not depend on an argument, such as constants, can be computed early and are ready at cycle 0.
-Memory operands alias if they have the same base, scaled index and displacement, followed through moves and additions
-of constants. Different addresses are assumed not to alias.
+Two memory accesses alias if they share a byte whose address has the same base, scaled index and displacement, followed
+through moves and additions of constants. Different addresses are assumed not to alias.
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,7 +25,7 @@ Wait = tuple["Arrival", str, float]
 
 
 class Input(NamedTuple):
-    """An operand of an instruction: its producer, its register, flag or "memory", and the latency to the result."""
+    """An operand: its producer's index or BEFORE, the register, flag or "memory", and the latency to the result."""
 
     producer: int
     name: str
@@ -59,10 +59,10 @@ _ARGUMENT, _STACK_POINTER = Arrival(), Arrival(live=False)
 class TimedInstruction:
     """An instruction with its dependences by name and its latencies.
 
-    `waits` are the registers and flags that the operation reads, with latencies. `addresses` are the address registers
-    of a load, with latencies. `behind` is the latency of the operation after the load. `kind` is the size of the memory
-    access, as from `size_of`. `written` are the registers and flags that the instruction writes, `named` the registers
-    whose symbols change. `origin` is their new symbol, if it is a register plus a constant.
+    `waits` are the registers and flags on which the operation depends, with latencies. `addresses` are the address
+    registers, with the latencies of a load. `behind` is the latency of the operation after the load. `kind` is the size
+    of the memory access, as from `size_of`. `written` are the registers and flags that the instruction writes, `named`
+    the registers whose symbols change. `origin` is the register and constant whose sum they become, or None.
     """
 
     instruction: Decoded
@@ -132,7 +132,7 @@ class Dataflow:
             self._execute(part)
 
     def value(self, name: str) -> Arrival:
-        """Return the current value of a register or flag."""
+        """Return the current value of a register or flag. Before the first write it is an argument, except for rsp."""
         return self.values.get(name, _STACK_POINTER if name == "rsp" else _ARGUMENT)
 
     def _execute(self, part: TimedInstruction) -> None:
@@ -224,7 +224,7 @@ def _kind(name: str) -> str:
 
 
 def _sum(instruction: Decoded) -> Symbol | None:
-    """Return the new symbol of the destination if the instruction computes a register plus a constant, else None."""
+    """Return the register and the constant whose sum a 64-bit mov, add, sub or lea computes, or None for others."""
     operands = instruction.operands
     if len(operands) != 2 or not isinstance(operands[0], Reg) or operands[0].bits != 64:
         return None

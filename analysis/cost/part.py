@@ -34,8 +34,8 @@ class CostedPart:
 def part_of(binary: Binary) -> CostedPart:
     """Select the part to cost: straight-line code, an iteration of a loop, or the longest path of branching code.
 
-    Among several loops it selects the longest of those with the widest registers. Raises ValueError if code without
-    loops has a jump to an unknown place.
+    Among several innermost loops it selects the longest of those with the widest registers. Raises ValueError if code
+    without loops has a jump to an unknown place.
     """
     decoded = decode(binary.text)
     if bodies := loops(decoded):
@@ -82,7 +82,7 @@ def longest_path(binary: Binary) -> tuple[Decoded, ...]:
 
 
 def _next(binary: Binary, code: Sequence[Decoded], at: int) -> Iterator[int]:
-    """Yield the offsets of all possible successors, the fall-through first; -1 for an unknown target."""
+    """Yield the offsets of all possible successors of `code[at]`, the fall-through first; -1 for an unknown target."""
     instruction = code[at]
     if instruction.flow in ("next", "branch", "call"):
         yield instruction.end

@@ -28,7 +28,7 @@ def _turned(panel: Panel, numbering: Numbering) -> Panel:
 
 
 def squares_lines(numbering: Numbering) -> list[str]:
-    """Return one line on the numbering, or no line if it is the usual one."""
+    """Return one line on the numbering, or no line if it is little-endian rank-file."""
     return [] if numbering == LITTLE_ENDIAN else [f"squares: {numbering}"]
 
 

@@ -1,7 +1,7 @@
 """SVG pictures of dependence graphs: each instruction below all its operands, with the critical path highlighted.
 
-Nodes are layered by their longest path from the inputs. Sweeps order each layer by the mean of its neighbours (the
-barycentre heuristic of Sugiyama, Tagawa and Toda 1981), with the critical path as a straight column.
+Layers follow the longest path from the inputs, but inputs and moves are just above their first reader. Sweeps order
+each layer by the mean of its neighbours (barycentres, Sugiyama, Tagawa and Toda 1981), the critical path in a column.
 """
 
 from collections import defaultdict
@@ -22,12 +22,12 @@ from setwise.analysis.text import counted
 
 _HIGH, _LAYER, _APART, _BETWEEN, _SIZE = 22, 44, 16, 56, 11.5
 _SWEEPS = 60
-_ORDERED = 12  # the number of first sweeps, which alone may change the order
+_ORDERED = 12  # only this many first sweeps may change the order of a layer
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A box: its text, the numbers of nodes that it needs, and the cycle in which an instruction's value is ready."""
+    """A box: its text, the numbers of its operands' nodes, and the cycle in which an instruction's value is ready."""
 
     text: str
     kind: Literal["value", "operation", "move"]
@@ -46,7 +46,7 @@ class DependencePicture:
 
 
 def graph(heading: str, binary: Binary, task: Task, on: Processor) -> DependencePicture:
-    """Return the dependence graph of a kernel with one result and no branches: arguments, instructions and result."""
+    """Return the dependence graph of a kernel with one result and no branches: used arguments, instructions, result."""
     decoded = decode(binary.text)[:-1]
     bounds = cost(decoded, on)
     read = {arrival.name for step in bounds.steps for arrival in step.inputs if arrival.producer == BEFORE}
@@ -114,7 +114,7 @@ def _layered(nodes: Sequence[Node]) -> tuple[list[list[int]], list[tuple[int, ..
     for at, node in reversed([*enumerate(nodes)]):
         readers = [depth[other] for other, each in enumerate(nodes) if at in each.waits_for]
         if readers and (not node.waits_for or node.kind == "move"):
-            depth[at] = min(readers) - 1  # inputs and copies go just above their first reader
+            depth[at] = min(readers) - 1  # inputs and moves go just above their first reader
     layers = [[at for at in range(len(nodes)) if depth[at] == level] for level in range(max(depth) + 1)]
     chains: list[tuple[int, ...]] = []
     bends = len(nodes)
@@ -135,7 +135,7 @@ def _placed(
     joined = defaultdict(list)
     for chain in chains:
         for upper, lower in pairwise(chain):
-            pull = 8 if upper != chain[0] and lower != chain[-1] else 1  # long edges are straight in the middle
+            pull = 8 if upper != chain[0] and lower != chain[-1] else 1  # bends attract: long edges are straight
             joined[upper].append((lower, pull))
             joined[lower].append((upper, pull))
     places = {at: float(60 * (place - len(layer) // 2)) for layer in layers for place, at in enumerate(layer)}

@@ -110,7 +110,7 @@ def _network(flood: int, pieces: int, steps: Sequence[int]) -> list[str]:
 
 
 def _cycles(flood: int, run: int, steps: Sequence[int]) -> Iterator[tuple[int, int, int]]:
-    """Yield the flood before each cycle, the squares that end a run as long as its step, the step; then the last flood.
+    """Yield the flood before each cycle, the ends of runs as long as its step, and the step; then the last flood, 0, 0.
 
     >>> [flood for flood, _, _ in _cycles(0b00001, 0b11110, (1, 2))]
     [1, 3, 15]

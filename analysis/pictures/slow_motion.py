@@ -59,7 +59,7 @@ class TracedFill:
 
     @property
     def dry(self) -> int | None:
-        """The number of the first cycle after the last change; None if the last cycle changes something."""
+        """The number of the first cycle after the last one that changes something; None if there is none."""
         changing = [cycle.number for cycle in self.cycles if cycle.changed]
         first = max(changing, default=0) + 1
         return first if first <= len(self.cycles) else None
@@ -68,7 +68,7 @@ class TracedFill:
 def fills(routine: Routine, words: Sequence[int]) -> tuple[TracedFill, ...]:
     """Return the fill of a dumb7 or Kogge-Stone routine with these arguments, cycle by cycle, for each direction.
 
-    The floods are the values that its x86-64 kernel computes. Raises ValueError for routines without cycles.
+    The floods are the values that its x86-64 kernel computes. Raises ValueError for other routines, and on arrays.
 
     >>> from setwise.codegen.catalogue import find
     >>> (shown,) = fills(find("dumb7.occluded-until-dry.east"), (1, 0b1110))
@@ -108,7 +108,7 @@ def fill(routine: Routine, words: Sequence[int]) -> TracedFill:
 
 
 def _single(name: str, direction: Direction, gen: int, path: int) -> Iterator[Cycle]:
-    """Yield dumb7's cycles on the squares of `path`: seven, six for attacks, or until the generator is empty."""
+    """Yield dumb7's cycles on the squares of `path`: seven, six for `attacks`, or if until-dry until gen is empty."""
     flood, number, last = gen, 1, 6 if ".attacks." in name else 7
     while gen if "until-dry" in name else number <= last:
         arrives = _step(direction, gen)

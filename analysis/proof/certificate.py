@@ -14,10 +14,10 @@ ProofStatus = Literal["proved", "refuted", "not proved"]
 class Counterexample:
     """Inputs within the contract on which the routine breaks it.
 
-    `inputs` holds the name and the words of each argument, one word a lane, or a board of an array; `lane` is the wrong
-    one. `expected` and `got` are the results of that lane. `got` is empty if the routine produces no result; then only
-    `complaint` describes the failure. `registers` maps mask registers, vector lanes (zmm3.2), and general registers
-    other than rsp to their values at entry; a register of an argument holds the word of `inputs` instead.
+    `inputs` holds the name and the words of each argument, one a lane, or a board of an array. `lane` is the wrong lane
+    or board, 0 if none is; `expected` and `got` are its results. `got` is empty if the routine produces no result; then
+    only `complaint` describes the failure. `registers` maps mask registers, vector lanes (zmm3.2), and general
+    registers other than rsp to their values at entry; a register of an argument holds the word of `inputs` instead.
     """
 
     complaint: str
@@ -56,10 +56,10 @@ class Certificate:
     """The outcome of a proof, with statistics.
 
     `reason` says why the code is refuted or not proved. A counterexample has a `confirmation`, a replay of these bytes.
-    `cases` counts the parts of the proof, such as one for each square; `paths` counts the paths through the code in all
-    of them. `rounds` is the largest number of times that a path takes one backward branch on an unknown condition.
-    `induction` describes the invariant of a loop that is not unrolled, if any. `solver` is the solver's name and
-    version, `questions` the number of queries to it, `seconds` the CPU time; both are 0 in a repeated certificate.
+    `cases` counts the parts of the proof, such as one for each square; `paths` counts the paths in all of them.
+    `rounds` is the largest number of times that a path takes one backward branch on an unknown condition. `induction`
+    describes the invariant of a loop that is not unrolled, if any. `solver` is the solver's name and version,
+    `questions` the number of queries to it (not those about single wishes), `seconds` the CPU time, 0 if repeated.
     """
 
     status: ProofStatus

@@ -145,7 +145,7 @@ def places(domain: Addresses, image: MemoryImage, case: Case, bases: Collection[
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A claim on return. It fails if the bit `differs` is 1, as `complaint` says. `lane` is a result's or None."""
+    """A claim on return. It fails, as `complaint` says, if the bit `differs` is 1. `lane` is a result's, else None."""
 
     complaint: str
     differs: Bits

@@ -21,7 +21,7 @@ from setwise.analysis.semantics.state import GENERAL, MASKS, VECTORS, ContractVi
 from setwise.analysis.spec.task import Argument, Place
 
 _OFFSETS = (8, 24, 40, 56)  # offsets of rsp at entry from a multiple of 64
-_DRAWS = 8  # replays for each offset, with different undefined values
+_DRAWS = 8  # most replays for each offset, with different undefined values
 _LOST = 0xA5  # the content of bytes below the red zone
 _WORD = (1 << 64) - 1
 
@@ -82,7 +82,7 @@ def _step(certificate: Certificate, found: Counterexample, rsp: int, domain: _Dr
 
 
 def _confirmed(found: Counterexample, what: str, got: tuple[int, ...] = ()) -> Confirmation:
-    """Return a confirmation. It quotes the replay's complaint `what`, unless the prover's differs in an offset only."""
+    """Return a confirmation. It quotes the replay's complaint `what`, unless the prover's is equal up to an offset."""
     same = what.partition(" offset ")[0] == found.complaint.partition(" offset ")[0]
     return Confirmation("confirmed", "confirmed by stepping" + ("" if same else f": {what}"), got)
 

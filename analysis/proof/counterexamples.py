@@ -60,7 +60,7 @@ def counterexample(
     what: str,
     state: MachineState | None,
 ) -> Counterexample:
-    """Return the counterexample of a model, with the complaint `what`; `state` is None if the routine does not return.
+    """Return the counterexample of a model, with the complaint `what`. `state` is the state on return, or None.
 
     The expected results are recomputed over integers. Raises AssertionError if the model gives others for `expected`.
     """

@@ -50,7 +50,7 @@ class MemoryImage:
         return Pointer(self.code, (offset + self.origin) % (1 << 64))
 
     def area(self, base: Base, low: int, high: int) -> Area | None:
-        """Return the area of a base that contains `low`, else the one that overlaps the range, else the base's first.
+        """Return the base's area that contains `low`, else that which overlaps `low` to below `high`, else the first.
 
         Returns None if several areas contain `low`, or if none does and several overlap the range.
         """
@@ -80,7 +80,7 @@ class MemoryImage:
         return None if entry is None else (Pointer(base, low % (1 << 64)), self.place(entry))
 
     def distances(self, base: Base) -> list[tuple[Pointer, Pointer]]:
-        """Return `distance` of a base's jump table entries with the least and the greatest signed distance, if any."""
+        """Return `distance` of a base's jump table entries of the least and greatest signed distance; [] if none."""
         found = [
             (self._entries[at] - at, self.distance(base, area, at - area.start + area.low))
             for area in self.areas[base]

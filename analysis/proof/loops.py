@@ -1,11 +1,11 @@
 """Induction over loop iterations: an invariant at the loop's head replaces unrolling.
 
-A loop on an unknown condition is unrolled while another iteration is possible. If that has no bound, as for arrays of
-n boards, it is proved with an invariant. `guess` proposes one, which need not be right. The proof shows that the
-invariant holds on entry, that an iteration preserves it, and that it bounds the number of iterations. Additional
-guesses are dropped if they fail on entry or are not preserved (Houdini: Flanagan and Leino 2001). Every part of the
-state that an iteration changes, as `path_state.changed` finds it, is unknown at the head except for the invariant. If
-an iteration from there changes more, that becomes unknown too, until a fixed point is reached.
+A loop on an unknown condition is unrolled while another iteration is possible. But for arrays of n boards it is proved
+with an invariant, if n is unknown. `guess` proposes one, which need not be right. The proof shows that the invariant
+holds on entry, that an iteration preserves it, and that it bounds the number of iterations. Additional guesses
+are dropped if they fail on entry or are not preserved (Houdini: Flanagan and Leino 2001). Every part of the state that
+an iteration changes, as `path_state.changed` finds it, is unknown at the head except for the invariant. If an iteration
+from there changes more, that becomes unknown too, until a fixed point is reached.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -20,7 +20,7 @@ from setwise.analysis.semantics.state import SemanticsError, Unsupported
 
 MOST_BOARDS = 1 << 60  # more do not fit into the address space
 _REMEDY = "let each iteration write the same number of boards, and count up to n or down to 0, or run setwise check"
-_TRIES = 16  # attempts to make an invariant inductive, without `limits` and then with them
+_TRIES = 16  # most attempts to make an invariant inductive, without `limits` and again with them
 _FORGOTTEN = ("registers", "vectors", "flags")  # these, and bytes of memory, may be unknown at a loop's head
 _OF_INVARIANT = [("memory", "arrays", name) for name in ("frontier", "round", "touched", "written")]
 
@@ -149,7 +149,7 @@ class Loops:
         once.inside |= {head}
         backs, rest = self._round(once)
         if not backs:
-            return rest  # the backward branch is never taken
+            return rest  # no path comes back to the head
         if path.space.arrays and backs[0].space.arrays:
             # All iterations count from the end that the first one chose; with no board done, either end is right.
             path.space.arrays.upward = backs[0].space.arrays.upward
@@ -214,7 +214,7 @@ class Loops:
         return rest if kept else None
 
     def _note(self, changes: _Changes, start: Path, backs: Sequence[Path]) -> bool:
-        """Add the leaves that these iterations change to `changes`. Return whether there were new ones.
+        """Add leaves that these iterations change to `changes`, but not `_OF_INVARIANT`. Return whether any is new.
 
         Raises Unsupported if one of them, such as rsp, may not be unknown at the head.
         """
@@ -225,7 +225,7 @@ class Loops:
                     there[key] = there.get(key, True) and is_there
         for key, is_there in there.items():
             if key[1:] == ("rsp",) or not (key[0] in _FORGOTTEN or is_byte(key)):
-                raise Unsupported(f"an iteration changes {'.'.join(map(str, key[-2:]))} and does not restore it")
+                raise Unsupported(f"an iteration does not restore {'.'.join(map(str, key[-2:]))}: run setwise check")
             if not is_there:
                 changes.lost.add(key)
         changes.keys |= there.keys()
@@ -265,14 +265,14 @@ class Loops:
         start.conditions, start.inside = (*path.conditions, *head.conditions), path.inside | {path.offset}
         space = start.space
         if space.arrays:
-            # A round of its own, because the conditions so far are about boards of earlier rounds.
+            # Begin a new round, because the conditions so far are about boards of earlier rounds.
             space.arrays = space.arrays.moved(head.frontier)
         for key in changes.lost:
             drop(start.state, key)
         for variable in changes.variables:
             value = None if variable in changes.forgotten else head.values.get(variable)
             if value is None:
-                # Named by the number of loops passed, not this loop's offset: similar loops share solver queries.
+                # Name it by the number of loops passed, not this loop's offset: similar loops share solver queries.
                 value = self.domain.unknown(f"{variable.name} of loop {len(path.inside)}", variable.width)
             put(start.state, variable, value)
         return start

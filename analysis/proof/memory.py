@@ -44,7 +44,7 @@ class Arrays:
     `names` maps bases to names; `result` is the base of the result. `inputs` are the names of the specification's
     arrays, several of which may be one array. With `upward`, boards are counted from the start; if False, from the end.
     The first access decides it; until then it is None. Unless the result is `apart`, it may be one of the inputs. An
-    access to boards that are done is unsupported. A board that is `written` reads as a new unknown.
+    access to boards that are done is unsupported. At a distance in `written`, boards read as new unknowns.
 
     `touched` and `written` are for the boards accessed since the frontier last moved, by distance from it: the one-bit
     condition under which one is accessed, and its new value with the condition of the write. `round` counts the moves,
@@ -184,7 +184,7 @@ class Space:
             raise Unsupported(what) if arrays.apart else AliasUnknownError(what)
         place = self._touch(arrays, pointer, bits, wanted)
         if not isinstance(wanted, int) and place in arrays.written:
-            raise Unsupported(f"writes board {place} of {arrays.names[pointer.base]} again under a mask")
+            raise Unsupported(f"writes board {place} of {arrays.names[pointer.base]} twice, masked: run setwise check")
         arrays.written[place] = value, wanted
 
     def _touch(self, arrays: Arrays, pointer: Pointer, bits: int, wanted: Bits) -> int:
@@ -213,7 +213,7 @@ class Space:
         raise UndecidedError(far, words)
 
     def _origin(self, arrays: Arrays, upward: bool) -> Bits:
-        """Return the byte offset in the arrays of the first unfinished board, or of the last one if not `upward`."""
+        """Return the byte offset in the arrays of the first unfinished board; if not `upward`, of the last one."""
         domain, first = self.domain, arrays.frontier
         if not upward:
             first = domain.sub(domain.sub(arrays.count, 1, 64), first, 64)
@@ -256,7 +256,7 @@ class Space:
         return pointer
 
     def _is_own(self, address: Bits, size: int) -> Bits:
-        """Return the condition that `size` bytes are the routine's memory; 1 if there are arrays of unknown length."""
+        """Return whether `size` bytes at an address are the routine's, as a bit; 1 if arrays have an unknown length."""
         own = [(base, area.low, area.high) for base, areas in self.image.areas.items() for area in areas]
         own += [(base, cells.low, cells.high) for base, cells in self.cells.items()]
         found: Bits = int(self.arrays is not None)
@@ -287,7 +287,7 @@ class Space:
         offset = signed(pointer.offset, 64)
         area = self.image.area(pointer.base, offset, offset + mask + size)
         if area is None:
-            raise Unsupported(f"reads {size} bytes at an address that may be in different sections")
+            raise Unsupported(f"reads {size} bytes in one of several sections: give the linked program")
         where = f"of the code and its data, which have {len(self.image.content)}"
         if mask == 0:
             if not area.low <= offset <= area.high - size:

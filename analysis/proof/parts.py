@@ -3,7 +3,7 @@
 A solver cannot easily show that two sums of many bits are equal if each bit is written in two ways. So the operands of
 the specification's sums are matched with words of the code: words that agree in a few samples and are then proved
 equal for all arguments. Each matched word is replaced by one unknown in both formulas. This is done for the boards
-whose squares are counted, then for the count of each, then for their sum.
+whose squares are counted, then for the count of each. Then the sums are compared.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -38,7 +38,7 @@ def agree_by_parts(
     assumed = assumptions(task, domain, words)
 
     def alike(one: Bits, other: Bits, names: Mapping[Term, Bits]) -> bool:
-        """Return whether two words are equal for all arguments and for all values of the named terms."""
+        """Return whether two words are proved equal for all arguments and for all values of the terms in `names`."""
         one, other = (domain.renamed(word, names, 64) for word in (one, other))
         if domain.distance(one, other) == 0:
             return True
@@ -65,7 +65,7 @@ def agree_by_parts(
 
 
 def _parts(domain: Addresses, expected: Sequence[Bits]) -> tuple[list[Term], dict[Term, Term]]:
-    """Return the summed words, without constant masks and shifts, and a map from sums of parts of one word to it."""
+    """Return the words of which parts are summed, and a map from each sum of parts of only one term to that term."""
     kinds = domain.bitwuzla.Kind
     passed = (kinds.BV_AND, kinds.BV_CONCAT, kinds.BV_EXTRACT)
     made_of: dict[Term, frozenset[Term]] = {}

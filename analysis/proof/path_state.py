@@ -12,7 +12,7 @@ A state is a `MachineState` over bit-vectors, with a `Space` as memory:
 ``memory.facts``     words with known values on this path; not machine state, so a loop's head keeps them
 ===================  ===================================================================================================
 
-The operations do not name these fields: a state is a tree of dataclasses, mappings and tuples, and each leaf has a
+`fork`, `leaves` and `changed` name no field: a state is a tree of dataclasses, mappings and tuples, and each leaf has a
 key. A missing leaf is an unknown register, flag or byte. So a state includes another one if each of its leaves is also
 a leaf of the other, with the same value. A new field takes part automatically, unless it is declared `apart`.
 """

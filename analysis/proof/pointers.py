@@ -1,9 +1,9 @@
 """Bit-vectors in which addresses are kept as a symbolic base and a distance.
 
 So a proof holds wherever code, stack and buffers are. Adding or subtracting a distance keeps this form, and so does
-rounding down to a multiple of a power of 2. Most other operations turn an address into an ordinary term over the base,
-which is right for every base, too. `Addresses.flattened` holds the bases that occur in such terms; only for these does
-the solver need assumptions about their placement.
+rounding a base plus a constant down to a multiple of a power of 2. Most other operations turn an address into an
+ordinary term over the base, which is right for every base, too. `Addresses.flattened` holds the bases that occur in
+such terms; only for these does the solver need assumptions about their placement.
 """
 
 from collections.abc import Mapping
@@ -95,7 +95,7 @@ class Addresses(BitVectors):
         return None if any(times & _WORD for times in parts.values()) else total & _WORD
 
     def rebased(self, address: Bits) -> Pointer | None:
-        """Return a sum with exactly one base of `flattened` as a pointer from it: b for a + (b - a); else None."""
+        """Return a sum that has one base of `flattened`, once, as a pointer from it: b for a + (b - a); else None."""
         parts: dict[Any, int] = {}
         self._add_up(self.term(address, 64), 1, parts, _DEEPEST_SUM)
         offset, times = parts.pop(None, 0) & _WORD, {base: parts.pop(term, 0) for base, term in self.flattened.items()}
@@ -110,7 +110,7 @@ class Addresses(BitVectors):
     def _add_up(self, term: Any, times: int, parts: dict[Any, int], deeper: int) -> None:
         """Add `times` times the term to `parts`, a linear sum: the factors of terms, and the constant at None.
 
-        Sums within the term are taken apart, `deeper` levels deep.
+        Sums, left shifts and products with constants are taken apart, `deeper` levels deep.
         """
         kind, kinds, children = term.kind(), self._kind, term.children()
         if term.is_value():

@@ -1,9 +1,9 @@
 """The prover: machine code against the specification, for all inputs.
 
 `Prover.prove` decodes a routine's bytes and executes them symbolically (`symbolic`) by the table of semantics over
-bit-vectors. It asks the solver for arguments within the contract on which a result is not the specification's, a
-callee-saved register is not restored, or the stack pointer is wrong. If there are none, the routine is proved. Code
-that the prover cannot follow, or that takes too long, is not proved.
+bit-vectors. It asks the solver for arguments within the contract on which a result is not the specification's, rsp or
+a callee-saved register is not restored, or an access is outside the routine's memory. If there are none, the routine is
+proved. Code that the prover cannot follow, or that takes too long, is not proved.
 """
 
 import time
@@ -62,7 +62,7 @@ class Prover:
     def prove(self, binary: Binary, task: Task, time_limit: float = TIME_LIMIT) -> Certificate:
         """Return the certificate of a routine. After `time_limit` seconds of CPU time it says "not proved".
 
-        Equal bytes with an equal task are proved or refuted once; then the certificate is returned again.
+        Equal bytes with an equal task are proved or refuted once; then the certificate is given again, with costs of 0.
         """
         known = self._done.get((binary, binary.layout, task))
         if known is not None:
@@ -115,7 +115,7 @@ class Prover:
         return None
 
     def _cases(self, task: Task) -> Iterator[Case]:
-        """Yield a case for each combination of squares and directions, with other words unknown; one for arrays."""
+        """Yield one case for arrays, else one for each combination of squares and directions (those above 8 as one)."""
         if task.elements:
             yield Case(task, (), self.domain.unknown("number of boards"), apart=False)
             return
@@ -131,7 +131,7 @@ class Prover:
             yield Case(task, words)
 
     def _few(self, task: Task) -> Iterator[Case]:
-        """Yield cases of arrays with known numbers of boards, with the result separate or in place of each input."""
+        """Yield cases of arrays with known numbers of boards, with the result separate or in place of one input."""
         for count in _FEW:
             words = tuple(tuple(self._word(board, lane) for lane in range(count)) for board in task.elements)
             for alias in ((), *((number,) for number in range(len(task.elements)))):
@@ -141,7 +141,7 @@ class Prover:
         return self.domain.unknown(argument.name if lane == 0 else f"{argument.name}.{lane}")
 
     def _expected(self, task: Task, words: Sequence[Bits]) -> list[Bits]:
-        """Return the specification's results for these words, which are computed once."""
+        """Return the specification's results for these words, and remember them."""
         key = (task.specification, task.direction, task.numbering, task.kinds, *words)
         if key not in self._specified:
             self._specified[key] = specified(task, self.domain, words)
@@ -191,7 +191,7 @@ class Prover:
             return replace(so_far, status="not proved", reason=str(error))
         failures = list(self._failures(explorer, paths, assumed))
         if any(failure.claim.lane is not None for failure in failures) and loops is None and self._is_sum(case):
-            # Known words first: a solver cannot easily invert chains of additions.
+            # Try known words first: a solver cannot easily invert chains of additions.
             known = (Case(task, tuple((word,) for word in words)) for words in samples(task))
             refuted = self._refutation(code, known, so_far)
             if refuted is not None:
@@ -233,7 +233,7 @@ class Prover:
         return agree_by_parts(self.solver, case.task, words, got, expected)
 
     def _questions(self, failures: Sequence[_Failure], one_by_one: bool) -> Iterable[list[_Failure]]:
-        """Group the failures into solver queries: by lane, or one failure in each."""
+        """Group the failures into solver queries: by lane, or with `one_by_one` one failure in each."""
         groups: dict[int | None, list[_Failure]] = {}
         for number, failure in enumerate(failures):
             groups.setdefault(number if one_by_one else failure.claim.lane, []).append(failure)

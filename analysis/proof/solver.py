@@ -23,7 +23,7 @@ _INTERRUPTS = {signal.SIGINT, signal.SIGTERM}
 ALL_HOLD = "all conditions hold"
 _MEGABYTE = 1 << 20
 _MOST_MEMORY = 1200 * _MEGABYTE  # above the memory in use at the start of a proof
-_CHECKS = 64  # checks of the time for each check of the memory; terms weighed for each check of both
+_CHECKS = 64  # checks of the time for each check of the memory; terms weighed for each check of the time
 _CALLS = 4096  # callbacks from the solver for each check of the limits
 _LARGEST_FORMULA = 600_000  # bits, as `_weight` counts them: bit-blasting cannot be interrupted
 
@@ -35,7 +35,7 @@ class LimitError(Exception):
 class Solver:
     """A solver that decides whether conditions can hold together, with a cache of its answers.
 
-    A query raises LimitError at a limit. It is appended to `kept`, if given, with its answer, but not for one wish.
+    Queries raise LimitError at a limit. Those to bitwuzla, except for single wishes, are appended to `kept`, if given.
     """
 
     def __init__(self, domain: Addresses, kept: list[Question] | None = None) -> None:
@@ -62,12 +62,12 @@ class Solver:
         self._built = self.domain.built
 
     def check(self) -> None:
-        """Raise LimitError if time or memory is used up. Memory is looked at only now and then."""
+        """Raise LimitError if time or memory is used up. Memory is looked at in every 64th call."""
         if time.thread_time() > self._until:
             raise LimitError("the time limit was reached: allow more seconds")
         self._checks += 1
         if self._checks % _CHECKS == 0 and _memory() > self._most:
-            raise LimitError(f"the proof takes more than {_MOST_MEMORY // _MEGABYTE} MB of memory")
+            raise LimitError(f"the proof takes more than {_MOST_MEMORY // _MEGABYTE} MB of memory: run setwise check")
 
     def possible(self, conditions: Iterable[Bits], sums: bool = False, about: str = ALL_HOLD) -> bool:
         """Return whether some assignment of the unknowns satisfies all one-bit conditions.
@@ -125,7 +125,7 @@ class Solver:
 
     def _solver(self, terms: Sequence[Any], sums: bool) -> Any:
         if self.domain.built - self._built > _LARGEST_FORMULA and self._weight(terms) > _LARGEST_FORMULA:
-            raise LimitError("a formula is too large for the solver")
+            raise LimitError("a formula is too large for the solver: run setwise check")
         bitwuzla = self.domain.bitwuzla
         options = bitwuzla.Options()
         options.set(bitwuzla.Option.PRODUCE_MODELS, True)

@@ -1,8 +1,8 @@
 """Symbolic execution of all paths of a routine's decoded bytes, from entry to return.
 
 A branch on an unknown condition forks if the solver finds both directions possible. So a loop is unrolled until
-another iteration is impossible, which proves its bound. A jump through a table is followed to each target. Every path
-returns to its caller, or ends in a Stop with a complaint.
+another iteration is impossible, which proves its bound, unless `through` uses an invariant. A jump through a table is
+followed to each target. Every path returns to its caller, or ends in a Stop with a complaint.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from setwise.analysis.semantics.table import execute
 RETURNED = -1
 """The offset of a path that returned to its caller."""
 MOST_PATHS = 2000
-MOST_STEPS = 20_000  # instructions between forks, and of a replay
+MOST_STEPS = 20_000  # most instructions between forks, and in a replay
 _MOST_ROUNDS = 80  # most times that a path takes one backward branch on an unknown condition
 _SUSPECT = 12  # such times, more than any fill needs, after which a replay shows whether the loop is endless
 _CHOICES = 256  # most values of an unknown address that are followed
@@ -67,7 +67,7 @@ class Path:
 class Stop:
     """A path that did not return; `complaint` says why.
 
-    With a model it is a contract violation, which that model reaches. Without one the prover cannot follow.
+    With a model it is a contract violation, which that model reaches. Without one the prover cannot follow or gives up.
     """
 
     complaint: str
@@ -89,7 +89,7 @@ class CodeMap:
         """The targets of backward branches."""
 
     def at(self, offset: int) -> Decoded:
-        """Return the instruction at an offset. Raises ContractViolation if none is there, Unsupported if unknown."""
+        """Return the instruction at an offset. Raises SemanticsError if there is none or a linker sets its bytes."""
         if offset not in self._at:
             if not 0 <= offset < len(self.binary.text):
                 if self.binary.layout is None:
@@ -258,7 +258,7 @@ class Explorer:
     def _decide(self, path: Path, undecided: UndecidedError) -> Ways | None:
         """Record on the path a word that has the same value for all unknowns and return None, or raise the error.
 
-        With `split`, return a fork before it for each value of the first word; a Stop if one is not allowed.
+        With `undecided.split`, return a fork here for each value of the first word; or a Stop if one is not allowed.
         """
         if not undecided.split:
             model = self.model(path)

@@ -20,7 +20,7 @@ from setwise.codegen.targets import TARGETS
 
 ISAS = tuple(TARGETS)
 FAMILIES = ("dumb7", "kogge-stone")
-MODEL = processor("zen4")  # of the first table and of the dependence graphs
+MODEL = processor("zen4")  # the processor of the first table and of the dependence graphs
 _GRAPHS = {  # pictures of dependence graphs, each of some kernels side by side
     "pictures/dependencies.svg": (("dumb7.attacks.sout", "x86-64"), ("kogge-stone.attacks.sout", "x86-64")),
     "pictures/dependencies-push.svg": (("push.attacks.sout", "x86-64"), ("push.attacks.sout", "bmi2")),
@@ -97,7 +97,7 @@ def _with_lanes(isa: str, lanes: int) -> str:
 
 
 def _verdict(figures: Figures) -> str:
-    """Return Markdown that compares dumb7 with Kogge-Stone: the number of wins, and a table of ranges of figures."""
+    """Return Markdown that compares dumb7 with Kogge-Stone: its number of wins, and a table of ranges of figures."""
     lines, less = [], []
     for scope, ways in (("one direction", [way.name for way in DIR8]), ("all eight", ["queen"])):
         for isa, lanes in product(ISAS, (1, 2, 4, 8)):

@@ -60,7 +60,7 @@ def _is_report(path: Path) -> bool:
 
 
 def differences(folder: Path, wanted: Files) -> Iterator[str]:
-    """Yield a line for each wanted file that is missing or differs, and for unwanted files in data/ and pictures/."""
+    """Yield a line for each wanted file that is missing or differs, and for each other file in data/ and pictures/."""
     for name, text in wanted.items():
         there = (folder / name).read_text(encoding="utf-8") if (folder / name).is_file() else None
         if there is None:

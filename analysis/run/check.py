@@ -10,7 +10,7 @@ from setwise.analysis.run.inputs import Cases, Column
 from setwise.codegen.run.call import Violation
 
 _GUARD, _UNTOUCHED = 8, 0xA5A5_5A5A_C3C3_3C3C  # number of elements before, and behind, an array, and their content
-_LENGTHS = (*range(40), 143)  # with up to eight boards a register and eight registers, each loop runs at least once
+_LENGTHS = (*range(40), 143)  # 143 is more than an iteration of any kernel takes: eight registers of eight boards
 
 CheckStatus = Literal["passed", "failed", "not run"]
 
@@ -57,7 +57,7 @@ class Mismatch:
 class Outcome:
     """The outcome of a check: `reason` says why it failed or was not run.
 
-    `cases` is the number of cases that were run. `on` names the emulated processor, and is empty for this one.
+    `cases` is the number of cases run, without those of a failed array. `on` names an emulated processor, or is "".
     """
 
     status: CheckStatus
@@ -80,7 +80,7 @@ def trials(cases: Cases) -> list[Trial]:
 
 def _arrays(cases: Cases) -> Iterator[Trial]:
     for length in _LENGTHS:
-        rows = slice(length, 2 * length)  # other cases for each length
+        rows = slice(length, 2 * length)  # each length begins at another case
         # Columns start one word behind NumPy's alignment: not at a multiple of 16.
         columns = tuple(np.concatenate([column[:1], column[rows]])[1:] for column in cases.columns)
         around = np.full(length + 2 * _GUARD, _UNTOUCHED, np.uint64)
@@ -92,20 +92,20 @@ def _arrays(cases: Cases) -> Iterator[Trial]:
 
 
 def check(drive: Drive, cases: Cases) -> Outcome:
-    """Return the outcome of running a kernel by `drive` over all cases, on this processor."""
+    """Return the outcome of running a kernel by `drive` in all trials of these cases, on this processor."""
     tried = trials(cases)
     return verdict(cases, tried, (_driven(drive, trial) for trial in tried))
 
 
 def _driven(drive: Drive, trial: Trial) -> Left:
-    """Run a trial on this processor."""
+    """Run a trial on this processor. Return the results' memory and the violation or None."""
     memory = trial.before.copy()
     addresses = [memory.ctypes.data if at == trial.over else c.ctypes.data for at, c in enumerate(trial.columns)]
     return memory, drive(addresses, memory.ctypes.data + trial.start * memory.itemsize, trial.cases)
 
 
 def verdict(cases: Cases, tried: Sequence[Trial], left: Iterable[Left]) -> Outcome:
-    """Return the outcome of a check from `left`, one for each trial in order; the first trial covers all cases."""
+    """Return the outcome of a check from `left`, one for each trial in order, up to the first trial that failed."""
     number = 0
     for trial, (memory, violation) in zip(tried, left, strict=False):
         if violation is None and (memory == trial.after).all():

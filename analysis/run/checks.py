@@ -56,8 +56,8 @@ def check_kernels(
 ) -> Iterator[CheckedKernel]:
     """Yield the outcome of each kernel's check; for consecutive kernels with one contract in any order.
 
-    Such kernels share cases and expected results, and identical bytes are run once. A kernel runs on the emulated
-    processor `on` if given, else on this processor, else on an emulated one that has the features that this one lacks.
+    Such kernels share cases; identical bytes with one signature are run once. A kernel runs on the emulated
+    processor `on` if given, else on this processor, else on the oldest emulated one that has the features it needs.
     An emulated processor runs the cases of `quick`, because it is a hundred times slower. Refused requests are skipped;
     raises Refused if all are.
     """
@@ -97,7 +97,7 @@ def _place(kernel: Kernel, on: EmulatedProcessor | None) -> EmulatedProcessor | 
     needed = kernel.target.features - BASELINE
     if on is not None:
         lacking = needed - on.features
-        return f"{on.title} lacks {', '.join(sorted(lacking))}" if lacking else on
+        return f"{on.title} lacks {', '.join(sorted(lacking))}: use another" if lacking else on
     lacking = frozenset(missing(kernel.target))
     if not lacking:
         return None
@@ -130,7 +130,7 @@ def check_function(
 ) -> Outcome:
     """Check a function of an ELF file in Bochs against the specification of a routine.
 
-    `abi` is the calling convention of the function. It runs on the emulated processor `on`, by default the oldest one
+    `abi` is the function's calling convention. The code runs on the emulated processor `on`, by default the oldest one
     that has its features. Raises NoBochs without Bochs, and CannotRunHere if a feature is missing. Needs NumPy.
     """
     emulated = None if on is None else ready(on)
@@ -145,12 +145,12 @@ def check_function(
 def _processor_for(binary: Binary, on: EmulatedProcessor | None) -> EmulatedProcessor:
     """Return `on`, or without it the oldest emulated processor with all features that the code needs.
 
-    Raises CannotRunHere if `on`, or every one, lacks a feature.
+    Raises CannotRunHere if `on` lacks a feature, or without `on`, if no processor has all.
     """
     needed = asked_for(features(decode(binary.text)))
     if on is not None:
         if lacking := needed - on.features:
-            raise CannotRunHere(f"{on.title} lacks {', '.join(sorted(lacking))}")
+            raise CannotRunHere(f"{on.title} lacks {', '.join(sorted(lacking))}: use another")
         return on
     emulated = usual(needed)
     if emulated is None:

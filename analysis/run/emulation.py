@@ -131,7 +131,7 @@ class _Run:
 
 @dataclass(frozen=True, slots=True)
 class _Placement:
-    """The addresses of a run's parts in the machine."""
+    """A run and the addresses of its parts in the machine."""
 
     run: _Run
     code: int
@@ -140,7 +140,7 @@ class _Placement:
 
 
 def _emulate(runs: Sequence[_Run], on: EmulatedProcessor) -> Iterator[Left]:
-    """Yield the results' memory after each run, and the kernel's violation of its convention or None.
+    """Yield the results' memory after each run, and a violation or None: a breach, a CPU fault, or no return in time.
 
     One boot makes as many runs as its memory holds, up to one that does not end. Raises codegen.run.bochs.NoBochs if
     Bochs is missing or fails, and codegen.run.boot.Full if the memory is too small for one run.
@@ -188,7 +188,7 @@ def _loaded(runs: Sequence[_Run]) -> tuple[Image, list[_Placement]]:
 
 
 def _place(image: Image, run: _Run, constants: dict[int, int]) -> _Placement:
-    """Add a run to the image and return its addresses; `constants` maps ids of columns in it to addresses."""
+    """Add a run to the image. Return its placement; `constants` holds addresses of columns in the image by their id."""
     signature, trial = run.signature, run.trial
     results = image.writable(trial.before)
     addresses = []

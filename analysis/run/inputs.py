@@ -4,8 +4,8 @@ A kind is board (sliders), leapers, empty, occupied, square, dir8, direction9 or
 the address for the results. The cases of a routine, in this order:
 
 edges    combinations of a few extreme boards and words
-lines    with sliders: each line of the routine's directions, with every set of sliders and every set of blockers on it
-rays     with a square: for all 64 every occupancy of its rays (together, or one after the other), others random
+lines    with sliders, but no square: each line of the directions, with each set of sliders and of blockers on it
+rays     with a square: for all 64 every occupancy of its rays (together, or one after the other), the rest random
 leaps    with leapers: each kind of them alone, on each square
 random   boards of mixed densities, from a seed
 
@@ -79,9 +79,9 @@ def make_cases(contract: Contract, quick: bool = False, random_boards: int = RAN
 
 
 def few_cases(contract: Contract, number: int) -> Cases:
-    """Return `number` cases: a quarter each of extreme words, mixed densities, few pieces, and one slider on a board.
+    """Return `number` cases: about a quarter each of extreme words, mixed densities, few pieces, and single sliders.
 
-    A search tries them first. The single sliders have few other pieces around them. Raises the errors of `make_cases`.
+    A single slider is alone on its board, with few other blockers. Raises the errors of `make_cases`.
     """
     maker = _Maker(contract)
     edges = maker.edges()
@@ -122,7 +122,7 @@ def _specified(contract: Contract, parameters: Sequence[Parameter], words: Seque
 
 
 class _Maker:
-    """A maker of blocks: a column for each parameter, all of one length."""
+    """A maker of blocks: a column for each parameter but the results' address, all of one length."""
 
     def __init__(self, contract: Contract) -> None:
         self.contract = contract
@@ -147,7 +147,7 @@ class _Maker:
         return raywalk.DIR8 if name.lower() in (*_WHOLE, "any") else raywalk.directions(name)
 
     def edges(self) -> list[Column]:
-        """Return all combinations of extreme words, for many boards a sample; squares and directions are random."""
+        """Return all combinations of extreme words, or for over five words a sample; squares, directions are random."""
         whole = self.of_kind(*_ANYTHING, *_SLIDERS, *_BLOCKERS)
         if len(whole) <= _MOST_TOGETHER:
             rows = np.array(list(itertools.product(_EDGES, repeat=len(whole))), np.uint64)
@@ -180,7 +180,7 @@ class _Maker:
             return blockers
         if parameter.kind == "dir8":
             return np.full_like(sliders, raywalk.DIR8.index(direction))
-        if parameter.kind == "leapers":  # their attacks would hide those of sliders
+        if parameter.kind == "leapers":  # none, since their attacks would hide those of sliders
             return np.zeros_like(sliders)
         if parameter.kind not in _SLIDERS:
             return self.draw(parameter, len(sliders))
@@ -190,7 +190,7 @@ class _Maker:
         return sliders
 
     def rays(self) -> Iterator[list[Column]]:
-        """Yield for each square every occupancy of its rays: together for a fixed direction, otherwise one by one."""
+        """Yield for each square every occupancy of its rays: together if the contract fixes them, else one by one."""
         numbered = bool(self.of_kind("direction9"))
         for square in range(64):
             rays = {d: _ray(square, d, self.contract.numbering.numbers) for d in self.directions()}
@@ -206,7 +206,7 @@ class _Maker:
                 yield self.from_square(square, [])
 
     def from_square(self, square: int, ray: Sequence[int], number: int = 0) -> list[Column]:
-        """Return columns with every occupancy of the squares `ray`; the others, which must not matter, are random."""
+        """Return columns with every occupancy of the squares `ray`; the rest, which must not matter, is random."""
         sets = self.subsets(ray)
         elsewhere = np.uint64(raywalk.ALL ^ sum(1 << s for s in ray))
         sets = sets | (self.words(len(sets)) & elsewhere)
@@ -231,7 +231,7 @@ class _Maker:
         return sets & np.where(mine, np.uint64(raywalk.ALL), self.words(len(sets)))
 
     def leaps(self) -> Iterator[list[Column]]:
-        """Yield each kind of leapers alone on each square, with random occupancy."""
+        """Yield for each kind of leapers one leaper on each square, without others or sliders; occupancy is random."""
         squares = np.left_shift(np.uint64(1), np.arange(64, dtype=np.uint64))
         for leapers in self.of_kind("leapers"):
             pieces = self.of_kind("leapers", *_SLIDERS)
@@ -270,7 +270,7 @@ class _Maker:
         return [self.draw(parameter, number) for parameter in self.parameters]
 
     def sparse(self, number: int, most: int) -> list[Column]:
-        """Return columns with at most `most` sliders on each board and few other pieces; blockers include sliders."""
+        """Return columns with 1 to `most` sliders on each of their boards; blockers are those and up to `most` more."""
         pieces = self.few_squares(number, most) & self.words(number)
         drawn = {}
         for parameter in self.of_kind(*_SLIDERS):
@@ -281,7 +281,7 @@ class _Maker:
         return [drawn[p.name] if p.name in drawn else self.draw(p, number) for p in self.parameters]
 
     def few_squares(self, number: int, most: int) -> Column:
-        """Return `number` sets of at most `most` squares."""
+        """Return `number` random sets of 1 to `most` squares."""
         squares = [np.uint64(1) << self.words(number) % np.uint64(64) for _ in range(most)]
         union: Column = np.bitwise_or.reduce(squares)
         return union
@@ -290,7 +290,7 @@ class _Maker:
         return words % np.uint64(parameter.below) if parameter.below else words
 
     def within_contract(self, columns: Sequence[Column]) -> list[Column]:
-        """Return the columns without sliders that violate a requirement, and without cases that violate a written one.
+        """Return the columns without sliders that violate a requirement, and without cases that violate a user's own.
 
         Raises ValueError if no case is left, or for an unknown requirement.
         """
@@ -309,10 +309,10 @@ class _Maker:
         return kept
 
     def keep_sliders(self, requirement: str, named: dict[str, Column]) -> None:
-        """Remove the sliders in `named`, the columns by parameter, from squares that a requirement forbids."""
+        """Remove sliders from squares that a requirement forbids. `named` maps parameters' names to columns."""
         kind = SLIDERS_WITHIN.get(requirement)
         if kind is None and " below " not in requirement:  # `bounded` keeps the bounds
-            raise ValueError(f"no inputs for the requirement '{requirement}': add it to SLIDERS_WITHIN")
+            raise ValueError(f"unknown requirement '{requirement}': write it as a function")
         for blockers in self.of_kind(kind or ""):
             allowed = ~named[blockers.name] if kind == "empty" else named[blockers.name]
             for parameter in self.of_kind(*_SLIDERS):

@@ -1,4 +1,4 @@
-"""An interpreter of decoded code over integers, which records each step's register writes and the final memory."""
+"""An interpreter of decoded code over integers, which records each step's register writes and the final state."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -24,12 +24,12 @@ Start = int | str | Sequence[int]
 
 
 class StepError(SemanticsError):
-    """An execution error: a jump to no instruction, an access outside memory, or no proper return within the limit."""
+    """An execution error: a jump to no instruction, a forbidden memory access, or no proper return within the limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class RegisterWrite:
-    """A register that a step wrote: the full name (of a vector operand, its own), and 64-bit lanes, lowest first."""
+    """A register after a step that wrote it: the full name, or a vector operand's own; and its lanes, lowest first."""
 
     name: str
     lanes: tuple[int, ...]
@@ -111,11 +111,11 @@ class Interpreter:
     """An interpreter with code, memory and registers.
 
     `registers` gives register values at entry by name (rdi, xmm2, zmm2, k1; general registers of 64 bits): integers,
-    for vector registers also 64-bit lanes, or the name of a buffer for its address. All other registers hold arbitrary
+    for vector registers also 64-bit lanes, or the name of a buffer for its address. All others but rsp hold arbitrary
     values, so that code that relies on them is found out. `memory` gives the buffers' contents by name. Buffers begin
     at odd multiples of 8, with unmapped memory on either side. `instructions` is the decoded text, if known. `entry` is
     the offset of the first instruction. `stack` gives stack arguments, as numbers or buffers, by offset from rsp at
-    entry. `rsp` is the address of the return address, `above` the number of bytes from there to the top of the stack.
+    entry. `rsp` is the address of the return address, `above` the number of bytes from there to the end of the stack.
     `code` is the address of the first byte of the code.
 
     >>> trace = Interpreter(Binary(bytes.fromhex("4889d048c1e808c3")), {"rdx": 0x1234}).run()
@@ -179,7 +179,7 @@ class Interpreter:
         return self.at[offset]
 
     def run(self, limit: int = 1_000_000) -> Trace:
-        """Execute until the final ret. Raises StepError after `limit` instructions, or if the final rsp is wrong."""
+        """Execute until the final ret. Raises StepError for none in `limit` instructions, or a wrong final rsp."""
         steps: list[Step] = []
         while self.offset is not None:
             if len(steps) == limit:
@@ -195,7 +195,7 @@ class Interpreter:
             value = self.buffers[value].start
         if name[1:3] == "mm":
             lanes = [value >> shift & _LANE for shift in range(0, 512, 64)] if isinstance(value, int) else [*value]
-            # Lanes that the argument does not give are arbitrary.
+            # Lanes that `value` does not give stay arbitrary.
             given = {"x": 2, "y": 4, "z": 8}[name[0]] if isinstance(value, int) else len(lanes)
             full = "z" + name[1:]
             self.state.vectors[full] = (*lanes[:given], *self.state.vectors[full][given:])
@@ -217,7 +217,7 @@ class Interpreter:
 
 
 def executed_counts(trace: Trace) -> Counts:
-    """Return the counts of executed instructions, repetitions included, without the final ret, and the code's bytes."""
+    """Return the counts of executed instructions, repetitions included, without the final ret, and of all bytes."""
     return tally(trace.instructions[:-1], bytes=len(trace.binary.text), data_bytes=len(trace.binary.data))
 
 

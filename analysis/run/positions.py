@@ -24,7 +24,7 @@ def given_parameters(routine: Routine) -> list[Parameter]:
     """Return the parameters that a command line gives. Raises ValueError for a routine on arrays."""
     parameters = [parameter for parameter in routine.contract.parameters if parameter.kind != "results"]
     if any(parameter.pointer for parameter in parameters):
-        raise ValueError(f"{routine.name} works on arrays, which a command line cannot give")
+        raise ValueError(f"{routine.name} works on arrays, which a command line cannot give: call it from Python")
     return parameters
 
 
@@ -61,7 +61,7 @@ def _of_position(routine: Routine, fen: str | None, side: str | None) -> dict[st
     mover: board.Side = "w" if side == "w" else "b" if side == "b" else position.side
     if own := _OF_COLOR.get(routine.contract.direction):
         if side not in (None, own):
-            raise ValueError(f"{routine.name} is of {routine.contract.direction}'s pieces: leave --side out")
+            raise ValueError(f"{routine.name} is for {routine.contract.direction}'s pieces: leave --side out")
         mover = own
     parameters = {parameter.name: parameter.kind for parameter in routine.contract.parameters}
     apart = "queens" in parameters  # then rooks and bishops exclude queens

@@ -64,7 +64,7 @@ class Expressions:
         self.wanted = Wanted(self._joined(step.number), self.domain.every(trials.caring(step.number, self.domain)))
         samples = range(0, PITCH * self.domain.number, PITCH)
         self.telling = max(samples, key=lambda start: (self.wanted.caring >> start & ONES).bit_count())
-        """The lowest bit of the sample in which the most bits matter."""
+        """The position of the lowest bit of the sample in which the most bits matter."""
         self.needs = _needs(self.program)
         alive = self.program.with_instead(step.number, Known((0,) * (8 if step.form.file == "vector" else 1)))
         self.alive = sum(1 << other.number for other in alive.steps)
@@ -82,7 +82,7 @@ class Expressions:
             yield self._step(inner, 0), self._around(target, 1)
 
     def triples(self) -> Iterator[tuple[ProgramStep, ...]]:
-        """Yield replacements of three new steps, each of which reads the previous one."""
+        """Yield replacements of three new steps; the second reads the first, and the third reads the second."""
         if self.alive.bit_count() + 3 > self.most:
             return
         seen = {*self.bits.values()}
@@ -104,7 +104,7 @@ class Expressions:
     # ---- available values
 
     def _alike(self, arg: Argument) -> bool:
-        """Return whether a value is in the register file of the step's result and, if in a vector register, as wide."""
+        """Return whether a value is in the step's register file and, unless constant, as wide in a vector register."""
         if isinstance(arg, Known):
             return arg.file == self.step.form.file
         if self.program.files[arg] != self.step.form.file:
@@ -124,7 +124,7 @@ class Expressions:
         return (self.alive | self._reading(args)).bit_count() + new <= self.most
 
     def _reading(self, args: Sequence[Argument]) -> int:
-        """Return the set of steps that these arguments depend on, as a bit mask of their numbers."""
+        """Return the steps that are needed to compute these arguments, as a bit mask of their numbers."""
         needs = 0
         for arg in args:
             needs |= self.needs[arg] if isinstance(arg, int) else 0
@@ -135,9 +135,9 @@ class Expressions:
     def _matching(
         self, wanted: Sequence[Wanted], new: int, read: int | None = None
     ) -> Iterator[tuple[Expression, Wanted]]:
-        """Yield each expression with a wanted value that it matches; with `read`, only those that read that value.
+        """Yield expressions that `_spares` allows, each with a wanted value that it matches.
 
-        `new` is the number of steps that the whole replacement adds.
+        With `read`, each reads that value. `new` is the number of steps that the whole replacement adds.
         """
         if not wanted:
             return
@@ -169,7 +169,7 @@ class Expressions:
     def _expressions(
         self, values: Sequence[Argument], new: int, read: int | None = None
     ) -> Iterator[tuple[Expression, int]]:
-        """Yield operations of the target on one or two values, with results; `new` and `read` are as in `_matching`."""
+        """Yield operations of the target on one or two of `values`, with results; see `_matching` for the rest."""
         domain, lanes = self.domain, max(2, self.lanes) if self.step.form.file == "vector" else 1
         either = [op for op in _EITHER if self.target.has(op, lanes)]
         ordered = [op for op in _ORDERED if self.target.has(op, lanes)]
@@ -240,7 +240,7 @@ class Expressions:
         return _truth(a, b, c, ones, zeros)
 
     def _inside(self, wanted: Wanted, new: int) -> Iterator[Wanted]:
-        """Yield the value, if any, that each operation must take with another argument or a count to give `wanted`."""
+        """Yield values from which one more operation, with another argument or a shift count, gives `wanted`."""
         bits, caring = wanted.bits, wanted.caring
         lanes = max(2, self.lanes) if self.step.form.file == "vector" else 1
         has = {op: self.target.has(op, lanes) for op in (*_EITHER, *_ORDERED, *_COUNTED)}
@@ -311,7 +311,7 @@ def _form(target: str, op: str, number: int, args: int, wide: bool, bits: int) -
 
 
 def _truth(a: int, b: int, c: int, ones: int, zeros: int) -> int | None:
-    """Return the truth table that maps a, b, c to 1 in the bits `ones` and to 0 in the bits `zeros`, or None."""
+    """Return a truth table that maps a, b, c to 1 in the bits `ones` and to 0 in `zeros`, or None if there is none."""
     table = 0
     for row in range(8):
         here = (a if row & 4 else ~a) & (b if row & 2 else ~b) & (c if row & 1 else ~c)

@@ -79,7 +79,7 @@ class Spelling(Row):
 
     @cached_property
     def holes(self) -> tuple[Hole, ...]:
-        """All open registers in order."""
+        """All open registers of the parts, in order."""
         inside = [(p.base, p.index) if isinstance(p, Address) else (p,) for p in self.parts]
         return tuple(hole for group in inside for hole in group if isinstance(hole, Hole))
 
@@ -251,7 +251,7 @@ def _of(hole: Hole | None, first: int = 0) -> Register | None:
 
 
 def takes_all_registers(form: Form) -> bool:
-    """Return whether the vector registers of a form, if any, may be 16 and above; always true for the target's rows."""
+    """Return whether the vector registers of a form, if any, may be 16 and up; always true for rows of the target."""
     if not isinstance(form.row, Spelling) or "vector" not in (form.file, *form.files):
         return True
     parts = tuple(

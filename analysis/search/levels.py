@@ -13,7 +13,7 @@ from setwise.analysis.search.substitutes import Trials
 
 @dataclass(frozen=True)
 class Candidate:
-    """A replacement for a value: another value or a new one that `steps` compute, with its words on the few samples."""
+    """A replacement for a value: another value, a constant or the last of `steps`; and its words on the few samples."""
 
     argument: Argument
     lanes: Lanes
@@ -22,11 +22,11 @@ class Candidate:
 
 
 Level = Callable[[Trials, ProgramStep, float], Iterator[Candidate]]
-"""A function that yields replacements for a step. It raises OutOfTime when time.thread_time() exceeds that number."""
+"""A function that yields replacements for a step. It may raise OutOfTime when time.thread_time() exceeds the number."""
 
 
 def others(trials: Trials, step: ProgramStep, _: float) -> Iterator[Candidate]:
-    """Yield the replacements of level a: values in the step's register file that do not need it, then `constants`."""
+    """Yield level a: first values in the step's register file that do not depend on the step, then `constants`."""
     program = trials.program
     for number in values_beside(trials, step):
         if program.files[number] == step.form.file:
@@ -49,11 +49,11 @@ def _new(
 
 
 single: Level = partial(_new, found=Expressions.single)
-"""Level b: a single instruction of the target over values and constants, in place of several."""
+"""Level b: one new instruction of the target over values and constants."""
 pairs: Level = partial(_new, found=Expressions.pairs)
-"""Level c: two instructions of the target, of which the second reads the first, in place of several."""
+"""Level c: two new instructions of the target, of which the second reads the first."""
 triples: Level = partial(_new, found=Expressions.triples)
-"""Level c: three instructions, each of which reads the previous one."""
+"""Level c: three new instructions; the second reads the first, and the third reads the second."""
 
 
 def values_beside(trials: Trials, step: ProgramStep) -> list[int]:
@@ -65,7 +65,7 @@ def values_beside(trials: Trials, step: ProgramStep) -> list[int]:
 
 
 def constants(program: Program, step: ProgramStep) -> list[Known]:
-    """Return constants that may replace a step's result: 0, all ones, the program's own of its file; for masks none."""
+    """Return constants to replace a result: 0, all ones, those of its file that the program reads; for masks none."""
     if step.form.file == "mask":
         return []
     lanes = 8 if step.form.file == "vector" else 1

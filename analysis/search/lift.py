@@ -35,7 +35,7 @@ _NAMES = {
     }.items()
     for spelling in spellings.split()
 }
-"""Codegen's name of the commutative operation of each mnemonic, for elements of any width."""
+"""Codegen's commutative operation by mnemonic, whatever the width of the elements."""
 
 _MOVES = frozenset({"mov", "movq", "vmovq", "movdqa", "movdqu", "movaps", "movups", "movapd", "movupd", "kmovq"}) | {
     f"vmov{name}"
@@ -44,7 +44,7 @@ _MOVES = frozenset({"mov", "movq", "vmovq", "movdqa", "movdqu", "movaps", "movup
 _IDLE = frozenset({"vzeroupper", "endbr64", "nop"})
 """Instructions without a result for the routine."""
 
-_CONSTANT = 8  # the number of samples on which a constant result must be equal
+_CONSTANT = 8  # the number of samples by which a constant result is recognized
 
 
 @dataclass
@@ -134,7 +134,7 @@ class _Lifting:
     # ---- moves
 
     def _moved(self, instruction: Decoded) -> bool:
-        """Record a move of a whole value between registers or stack slots. Return False for another instruction."""
+        """Record a move of a whole value between registers or stack slots. Return whether the instruction is one."""
         if instruction.mnemonic not in _MOVES or instruction.mask is not None or len(instruction.operands) != 2:
             return False
         to, source = instruction.operands
@@ -186,7 +186,7 @@ class _Lifting:
         if instruction.mask is not None:
             raise self.refusal(instruction, "write masks are not supported")
         if not instruction.writes and not instruction.stores:
-            return  # a comparison: an instruction that reads its flags is refused
+            return  # a comparison sets only flags, and instructions that read flags are refused
         first = instruction.operands[0] if instruction.operands else None
         if isinstance(first, Mem):
             self._write(instruction, first)
@@ -230,7 +230,7 @@ class _Lifting:
         self.at[first.full] = number
 
     def _known(self, form: Form, args: list[Argument], instruction: Decoded) -> Known | None:
-        """Return the result as a constant if it is the same on samples of arbitrary arguments, else None."""
+        """Return the result as a constant if it folds to one for arbitrary arguments, as a xor a does, else None."""
         domain = Samples(_CONSTANT)
         given = []
         for place, arg in enumerate(args):
@@ -307,7 +307,7 @@ class _Reading:
         return self._memory(operand)
 
     def _memory(self, memory: Mem) -> Hole:
-        """Return a hole for a memory operand, as if its value were in a register."""
+        """Return a hole for a stack slot or read-only data, as if in a register. Raises SearchError for others."""
         slot = self.lifting._slot(memory)
         first = self.instruction.operands[0]
         vectors = any(isinstance(o, Reg) and o.file == "vector" for o in self.instruction.operands)

@@ -29,7 +29,7 @@ class _Lifted(Target):
 
 
 def shortest(program: Program, plan: Plan) -> Code | None:
-    """Return the shorter code of a program, in its own order or rescheduled, or None if neither can be compiled."""
+    """Return a program's code in its own order, or rescheduled if that has fewer instructions; None if it has none."""
     codes = []
     for order in (lambda state: state, schedule_pass):
         try:
@@ -77,7 +77,7 @@ class _Writing:
         self._stack = {at: place for at, place in enumerate(places) if isinstance(place, int)}
 
     def values(self) -> Iterator[Value]:
-        """Create all values. Yield the stores, then the results."""
+        """Create all values and append the instructions to `items`. Yield the stores, then the results in registers."""
         written = []
         for step in self.program.steps:
             value = self._made(step)

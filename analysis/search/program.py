@@ -51,7 +51,7 @@ class ProgramStep:
 
 @dataclass(frozen=True)
 class Program:
-    """Parameters, then steps in order, each of which reads only earlier values. `results` are returned in registers."""
+    """Parameters, and steps that read only parameters and earlier steps. `results` are those in registers."""
 
     parameters: tuple[ProgramInput, ...]
     steps: tuple[ProgramStep, ...]
@@ -59,7 +59,7 @@ class Program:
 
     @cached_property
     def files(self) -> Mapping[int, RegisterFile]:
-        """The register file of each value. A store has none."""
+        """The register file of each value by its number. Stores are left out."""
         made = {step.number: step.form.file for step in self.steps if step.form.file}
         return {parameter.number: parameter.file for parameter in self.parameters} | made
 
@@ -95,7 +95,7 @@ class Program:
         return Program(self.parameters, _sorted(self.parameters, [*new, *steps]), results).needed()
 
     def needed(self) -> Program:
-        """Return the program without dead steps."""
+        """Return the program without dead steps. Stores and all parameters are kept."""
         read = {result for result in self.results if isinstance(result, int)}
         kept = []
         for step in reversed(self.steps):
@@ -113,7 +113,7 @@ class Program:
 
 
 def lanes_of(arg: Argument, known: Mapping[int, Lanes]) -> Lanes:
-    """Return the words of an argument, if `known` has those of all values."""
+    """Return the words of an argument; `known` maps the numbers of values to their words."""
     return arg.words if isinstance(arg, Known) else known[arg]
 
 

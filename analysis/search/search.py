@@ -69,9 +69,9 @@ class Improvement:
 class Tally:
     """Counts of one level's attempts.
 
-    `places` of `all_places` in the code were searched. Of the `candidates`, `fitting` were right on all samples; of
-    these, `no_shorter` gave no shorter code, `refuted` were refuted, and `undecided` were not proved. `seconds` is CPU
-    time.
+    `places` of `all_places` in the code were searched. Of the `candidates`, `fitting` gave new programs, right on all
+    samples and not too long; of these, `no_shorter` gave no shorter code, `refuted` were refuted, and `undecided` were
+    neither proved nor refuted. `seconds` is CPU time.
     """
 
     places: int = 0
@@ -98,10 +98,10 @@ def length(binary: Binary) -> int:
 def search(
     subject: SearchSubject, binary: Binary, level: str, budget: float, at: slice = slice(None)
 ) -> tuple[Tally, Improvement | None]:
-    """Search one level for up to `budget` seconds of CPU time. Return the attempts, and the first improvement or None.
+    """Search one level for about `budget` seconds of CPU time. Return the attempts, and the first improvement or None.
 
     `at` selects places of the code: its steps with a result, preceded in level b by the unchanged program. Raises
-    SearchError, with a one-line message, if the code cannot be lifted or is wrong.
+    SearchError if the code cannot be lifted or is wrong on samples, or if the contract has no test cases.
     """
     return _Search(subject, binary, level, time.thread_time() + budget).run(at)
 
@@ -115,7 +115,7 @@ def _trials(subject: SearchSubject, binary: Binary) -> Trials:
 
 
 Values = frozenset[Lanes]
-"""The set of the results of a program's steps on the few samples, independent of instructions and their order."""
+"""The words of each step's result on the few samples, as a set: the same for steps in another order."""
 
 
 def _values(trials: Trials, program: Program) -> Values:
@@ -158,7 +158,7 @@ class _Search:
         return self.judged(place, "another order or other registers")
 
     def instead(self, step: ProgramStep) -> Improvement | None:
-        """Return shorter code in which the result of a step is replaced, or None."""
+        """Return the first improvement in which a step's result, and perhaps a second one, is replaced, or None."""
         trials = _trials(self.subject, self.binary)
         beside = {_values(trials, trials.program)}
         for level in LEVELS[self.level]:
@@ -172,7 +172,7 @@ class _Search:
         return None
 
     def right(self, trials: Trials, step: ProgramStep, level: Level) -> Iterator[tuple[Program, Candidate]]:
-        """Yield the programs that are right on all samples and not too long, each with its replacement of a step."""
+        """Yield the distinct programs, right on all samples and not too long, each with its replacement of a step."""
         candidates: list[Candidate] = []
         with suppress(OutOfTime):
             candidates += level(trials, step, self.until)
@@ -188,10 +188,10 @@ class _Search:
                 yield program, candidate
 
     def beside(self, before: Program, program: Program, description: str, seen: set[Values]) -> Improvement | None:
-        """Search for a second replacement in a right program that is no shorter.
+        """Search for a second replacement in a program that alone is no improvement. Return the improvement or None.
 
-        Only steps that have lost a reader since `before` are replaced: they may need fewer bits. Programs whose set of
-        values is in `seen` are skipped.
+        Only steps that have lost a reader since `before` are replaced: they may need fewer bits. A program whose set of
+        values is in `seen` is skipped; otherwise that set is added.
         """
         trials = Trials(self.subject.plan.routine.contract, self.subject.task, program, self.subject.plan.target, 1)
         values = _values(trials, program)
@@ -210,7 +210,7 @@ class _Search:
         return None
 
     def judged(self, program: Program, description: str) -> Improvement | None:
-        """Return the program as an improvement if its code is shorter and proved, else None."""
+        """Compile a program and return it as an improvement if its code is shorter and proved, else None."""
         code = shortest(program, self.subject.plan)
         binary = binary_of_code(code) if code else None
         if binary is None or length(binary) >= length(self.binary):
@@ -241,7 +241,7 @@ class SearchSession:
 def run_session(found: SearchSession, levels: Sequence[str], budget: float) -> SearchSession:
     """Search level by level, and start over after each improvement. Update the session and return it.
 
-    Each search of a level takes at most `budget` seconds of CPU time.
+    Each search of a level takes about `budget` seconds of CPU time, or less.
     """
     left = list(levels)
     while left:
@@ -275,7 +275,7 @@ def sessions(requests: Sequence[Request]) -> list[SearchSession]:
 def session_of(function: ObjectFunction, spec: Routine, abi: str = "sysv", lanes: int = 1) -> SearchSession:
     """Return a new session for an ELF function under the contract of `spec`.
 
-    Raises SearchError if the code cannot be lifted or is wrong.
+    Raises SearchError if the code cannot be lifted or is wrong on samples, or if the contract has no test cases.
     """
     binary = function.binary
     subject = SearchSubject(spec.name, instruction_set(binary), abi, lanes)
@@ -293,9 +293,9 @@ def shorten(
 ) -> None:
     """Search for shorter code with the same contract and update the sessions in place.
 
-    Levels: a, another value in place of a result; b, one new instruction; c, two or three. Each search of a level takes
-    at most `budget` seconds of CPU time. If interrupted, all improvements are kept without worker processes; with them,
-    those before the first unfinished session. Raises CannotRunHere if a process dies. Needs NumPy and bitwuzla.
+    Levels: a, another value in place of a result; b, one new instruction, or new order and registers; c, two or three.
+    A level's search takes about `budget` seconds of CPU time. If interrupted, sessions keep improvements; with several
+    processes, those before the first unfinished one. Raises CannotRunHere if a process dies. Needs NumPy and bitwuzla.
     """
     processes = min(processes, len(sessions))
     if processes < 2:

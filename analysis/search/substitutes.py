@@ -1,4 +1,4 @@
-"""Tests of replacements for a value on samples: all on a few samples, then programs on many."""
+"""Tests of replacements for a value: all on a few samples; programs with those that are right then on many."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from setwise.codegen.targets.table import Target
 FEW = 48
 MANY = 1024
 _TOGETHER = 32
-"""The number of candidates that are tested at once."""
+"""The number of candidates, or changed bits, that are tested at once."""
 _BUFFER = 1 << 20  # an arbitrary address for results
 
 
@@ -80,12 +80,12 @@ def _drawn(contract: Contract, number: int) -> tuple[tuple[str, ...], list[list[
 
 
 class Trials:
-    """A program that is right on samples (else SearchError), with the test of whether replacements preserve that."""
+    """A program that is right on the few samples (else SearchError), with tests whether replacements preserve that."""
 
     def __init__(self, contract: Contract, task: Task, program: Program, target: Target, moves: int = 0) -> None:
         self.contract, self.task, self.program, self.target = contract, task, program, target
         self.moves = moves
-        """The number of instructions of the code that are not steps."""
+        """0 if every instruction of the code is a step. If not, a replacement that saves no step may save a move."""
         self.samples = Samplings.of(contract, task, program, FEW)
         self.few = self.samples.domain
         self.values = program.values(self.few, self.samples.given)
@@ -114,9 +114,9 @@ class Trials:
             yield from (start + at for at in range(len(some)) if not any(wrong[at * size : (at + 1) * size]))
 
     def caring(self, number: int, domain: Samples) -> Bits:
-        """Return a mask of the bits of a value that make some result wrong if changed alone, as a value of `domain`.
+        """Return for each sample a mask of the bits of a value that make a result wrong if changed alone.
 
-        The domain holds the few samples of the value's first lane, then those of the next, as far as it goes.
+        The result is a value of `domain`, which holds the few samples of the first lane, then those of the next.
         """
         lanes = self.lanes(number)
         few, caring = self.few, []

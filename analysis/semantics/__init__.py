@@ -1,1 +1,1 @@
-"""Instruction semantics: one table of the effects of each instruction on registers, flags and memory."""
+"""Instruction semantics: one table of the effects of instructions on registers, flags and memory."""

@@ -26,7 +26,7 @@ def and_not(d: Domain, a: Bits, b: Bits, width: int) -> Bits:
 
 
 def rotate_left(d: Domain, a: Bits, count: Bits, width: int) -> Bits:
-    """Return a value of `width` bits, a power of two, rotated left by `count`, which has that width and is below it."""
+    """Return a value rotated left by `count`, a value below `width`. Both have `width` bits, a power of two."""
     if isinstance(count, int) and not count:
         return a
     back = d.and_(d.sub(0, count, width), width - 1, width)
@@ -34,7 +34,7 @@ def rotate_left(d: Domain, a: Bits, count: Bits, width: int) -> Bits:
 
 
 def population(d: Domain, a: Bits, width: int) -> Bits:
-    """Return the number of set bits as a value of `width` bits, by adding neighbouring fields."""
+    """Return the number of set bits as a value of `width` bits."""
     if isinstance(a, int):
         return a.bit_count()
     field = 1
@@ -152,7 +152,7 @@ def _double_shift(left: bool, x: Execution) -> None:
 def _bit_test(change: BinaryOperation | None, x: Execution) -> None:
     width, d = x.width(), x.domain
     if x.file(0) == "memory" and x.file(1) != "immediate":
-        raise x.unknown("a bit string in memory")
+        raise x.unknown("a bit string in memory is not supported")
     place, value = d.and_(x.get(1, width), width - 1, width), x.get(0)
     if change is not None:
         x.put(0, change(d, value, d.shl(1, place, width), width))

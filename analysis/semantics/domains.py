@@ -48,7 +48,7 @@ def _operation(kind: str) -> Callable[[Domain, Bits, Bits, int], Bits]:
 
 
 class Domain:
-    """The operations on values; `width` is the width of the operands and, but for comparisons, of the result.
+    """The operations on values; for two values `width` is the width of both and, but for comparisons, of the result.
 
     A count of a shift has that width too; the width or more shifts every bit out. `shr` shifts in zeros, `sar` copies
     of the sign. `eq` and the unsigned `ult` give one bit. Operations on constants alone are computed here; a subclass
@@ -101,7 +101,7 @@ class Domain:
         return a if identical(a, b) else self._term("ITE", (condition, 1), (a, width), (b, width))
 
     def undefined(self, usual: Bits, width: int) -> Bits:
-        """Return a value for an architecturally undefined result: `usual`, the common result of processors."""
+        """Return a value for an architecturally undefined result: here `usual`, the common result of processors."""
         return usual
 
     def _term(self, kind: str, *operands: tuple[Bits, int], indices: tuple[int, ...] = ()) -> Bits:
@@ -159,7 +159,7 @@ class BitVectors(Domain):
         return known
 
     def weight(self, term: Any) -> int:
-        """Estimate a term's gates without its operands': its width, times a factor if costly; 0 for wiring and not."""
+        """Estimate a term's own gates: its width, times a factor if costly; 0 for leaves, wiring, not and Booleans."""
         kinds, sort = self._kind, term.sort()
         if not sort.is_bv() or not term.children() or term.kind() in (kinds.BV_EXTRACT, kinds.BV_CONCAT, kinds.BV_NOT):
             return 0

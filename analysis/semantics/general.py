@@ -1,4 +1,4 @@
-"""Semantics of instructions on general registers."""
+"""Semantics of instructions on general registers (moves, arithmetic, logic, stack), branches, flags and nops."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -19,9 +19,9 @@ from setwise.analysis.semantics.parts import (
 )
 from setwise.analysis.semantics.state import Execution, Goto
 
-Widening = Callable[[Execution, Bits, int, int], Bits]  # extends a value from a width to another
+Widening = Callable[[Execution, Bits, int, int], Bits]  # extends a value from one width to another
 
-# ---- moves
+# ---- moves, extensions, stack
 
 
 def _mov(x: Execution) -> None:
@@ -48,7 +48,7 @@ def _xchg(x: Execution) -> None:
 def _bswap(x: Execution) -> None:
     width, value = x.width(), x.get(0)
     if width < 32:
-        raise x.unknown("the result is undefined")
+        raise x.unknown("its result is undefined")
     result = x.domain.extract(value, 0, 8, width)
     for low in range(8, width, 8):
         result = x.domain.concat(result, x.domain.extract(value, low, 8, width), low, 8)
@@ -80,13 +80,13 @@ def _pop_value(x: Execution) -> Bits:
 
 def _push(x: Execution) -> None:
     if x.file(0) != "immediate" and x.width(0) != 64:
-        raise x.unknown("only words of 64 bits and immediates are pushed")
+        raise x.unknown("only a push of 64 bits is supported")
     _push_value(x, x.get(0, 64))
 
 
 def _pop(x: Execution) -> None:
     if x.width(0) != 64 or x.file(0) == "memory":
-        raise x.unknown("only registers of 64 bits are popped")
+        raise x.unknown("only a pop of a 64-bit register is supported")
     x.put(0, _pop_value(x))
 
 

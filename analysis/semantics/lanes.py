@@ -20,7 +20,7 @@ def _move(width: int, x: Execution) -> None:
 
 
 def _move_low(width: int, x: Execution) -> None:
-    """Execute movd or movq: move one element between registers of any file, or memory, and clear a vector's rest."""
+    """Execute movd or movq: move one element to or from a vector register, and clear the rest of an xmm destination."""
     value = x.elements(1, width, width)[0] if x.file(1) == "vector" else x.get(1, width)
     if x.file(0) == "vector":
         x.put_elements([extend(x, value, width, 64), 0], 64)
@@ -83,7 +83,7 @@ def _duplicate_low(x: Execution) -> None:
 
 
 def _part(x: Execution, elements: Sequence[Bits], chunk: int, width: int) -> slice:
-    """Return the slice of chunk number `immediate % chunks`, of `chunk` bits, among elements of `width` bits."""
+    """Return the slice of `elements` that is chunk `immediate % number`; `number` chunks of `chunk` bits fill them."""
     each = chunk // width
     start = x.immediate() % (len(elements) // each) * each
     return slice(start, start + each)
@@ -130,7 +130,7 @@ def _blend_by_mask(width: int, x: Execution) -> None:
 
 
 def _blend_by_sign(width: int, x: Execution) -> None:
-    """Select an element from the second source if its sign bit in operand 3 (legacy SSE: xmm0) is 1, else the first."""
+    """Select each element by its sign bit in operand 3 (legacy SSE: xmm0): from source 2 if 1, else from source 1."""
     first = 1 if x.count > 3 else 0
     implicit = Reg("xmm0", 128, "vector", "zmm0")
     control = x.elements(3, width) if x.count > 3 else x.split(x.lanes(implicit)[:2], width)
@@ -152,7 +152,7 @@ def _truncate(wide: int, narrow: int, x: Execution) -> None:
 
 
 def _signs(width: int, x: Execution) -> None:
-    """Execute pmovmskb and similar: collect the sign bits of the elements in a general or mask register."""
+    """Execute pmovmskb and similar: collect the elements' sign bits in a general or mask register."""
     bits = [bit(x, element, width - 1, width) for element in x.elements(1, width)]
     x.put(0, extend(x, concat_bits(x, bits), len(bits), x.width(0)))
 
@@ -163,7 +163,7 @@ def _mask_to_lanes(width: int, x: Execution) -> None:
 
 
 def _chunked() -> dict[str, Meaning]:
-    """Return semantics by mnemonic for broadcasts, extracts and inserts of 128 and 256 bits, by element width."""
+    """Return semantics by mnemonic for broadcasts, extracts and inserts of chunks of 128 and 256 bits."""
     table: dict[str, Meaning] = {}
     for letter in "if":
         for name, chunk, width in (

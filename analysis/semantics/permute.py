@@ -38,7 +38,7 @@ def _fours(immediate: int) -> list[int]:
 
 
 def _shuffle(width: int, group: int, x: Execution) -> None:
-    """Execute pshufd, or vpermq with an immediate: two bits of it select each of the four elements of all groups."""
+    """Execute pshufd and similar: two bits of the immediate select each of four elements, alike in all groups."""
     _put_chosen(x, width, _fours(x.immediate()), group)
 
 
@@ -49,7 +49,7 @@ def _shuffle_words(high: bool, x: Execution) -> None:
 
 
 def _shuffle_two(width: int, x: Execution) -> None:
-    """Execute shufps or shufpd: select each 128 bits' lower half from the first source, the upper from the last."""
+    """Execute shufps or shufpd: select each 128 bits' lower half from the first source, the upper from the second."""
     (first, second), immediate, each = x.sources(width, 2), x.immediate(), 128 // width
     moved = []
     for place in range(len(first)):
@@ -147,7 +147,7 @@ def _permute_halves(x: Execution) -> None:
 
 
 def _shuffle_chunks(width: int, x: Execution) -> None:
-    """Execute vshufi64x2 and similar: select 128-bit chunks, the lower half from the first source, else the last."""
+    """Execute vshufi64x2 and similar: select 128-bit chunks, the lower half from source 1, the upper from source 2."""
     (first, second), immediate, each = x.sources(width, 2), x.immediate(), 128 // width
     chunks = len(first) // each
     bits = chunks.bit_length() - 1

@@ -23,9 +23,9 @@ class Sampled:
 
 
 class Samples(Domain):
-    """The domain of `number` samples. A value that is the same in all may be an integer. `units` has a 1 in each.
+    """The domain of `number` samples. A value that is the same in all may be an integer. `units` is 1 in each sample.
 
-    Most operations on all samples cost little more than on one, because Python adds and masks long integers fast.
+    Most operations treat all samples at once, because Python adds and masks long integers fast.
 
     >>> domain = Samples(2)
     >>> domain.words(domain.shl(domain.of([1, 3]), 63, 64)) == [1 << 63, 1 << 63]

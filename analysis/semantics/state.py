@@ -20,7 +20,7 @@ VECTORS = tuple(f"zmm{number}" for number in range(32))
 
 
 class SemanticsError(ValueError):
-    """An operation that is not allowed in this state; the message names the instruction and the reason.
+    """An operation that is not allowed, or not followed, in this state; the message gives the reason.
 
     It violates the routine's contract if the one-bit value `allowed` is 0.
     """
@@ -37,7 +37,7 @@ class Unsupported(SemanticsError):
 
 
 class ContractViolation(SemanticsError):
-    """A violation by the routine: a fault, an access outside its memory, or a use of an undefined value."""
+    """A violation by the routine, such as a fault or an access outside its memory."""
 
     allowed = 0
 
@@ -57,11 +57,11 @@ class AddressSpace(Protocol):
         """Write a value, unless `wanted` is 0."""
 
     def move_stack(self, rsp: Bits) -> None:
-        """Receive the new stack pointer before it is set."""
+        """Receive the new stack pointer before it is set; here do nothing."""
         return
 
     def require(self, condition: Bits, what: str) -> None:
-        """Demand that a one-bit condition holds. Raises ContractViolation with the message `what` if it may not."""
+        """Demand that a one-bit condition holds; here raise ContractViolation(what) unless it is the constant 1."""
         if not (isinstance(condition, int) and condition):
             raise ContractViolation(what)
 
@@ -80,7 +80,7 @@ class MachineState:
 
     `registers` holds general and mask registers, 64 bits each, `vectors` eight lanes of 64 bits each, lowest first. A
     flag that is missing or None is undefined: an arbitrary bit that is fixed at the first read. `targets` maps
-    instruction offsets to the addresses of rip-relative operands whose distance from the code is unknown.
+    instruction offsets to addresses of rip-relative operands; one that is not listed is at its distance from `base`.
     """
 
     domain: Domain
@@ -133,14 +133,14 @@ class Execution:
         """Return the width of a register or memory operand in bits. Raises Unsupported for an immediate."""
         found = self.instruction.operands[operand]
         if isinstance(found, Imm):
-            raise self.unknown("an immediate in place of a register or memory")
+            raise self.unknown("an immediate operand is not supported here")
         return found.bits
 
     def immediate(self, operand: int = -1) -> int:
         """Return the value of an immediate operand, by default the last. Raises Unsupported if it is none."""
         found = self.instruction.operands[operand]
         if not isinstance(found, Imm):
-            raise self.unknown("this form takes no immediate")
+            raise self.unknown("only an immediate operand is supported here")
         return found.value
 
     def get(self, operand: int, width: int | None = None) -> Bits:
@@ -164,13 +164,13 @@ class Execution:
     def read(self, register: Reg, width: int | None = None) -> Bits:
         """Return a general or mask register, or its lowest `width` bits."""
         if register.file not in ("general", "mask"):
-            raise self.unknown(f"the register {register.name} is not followed")
+            raise self.unknown(f"the register {register.name} is not supported")
         return self.domain.extract(self.register(register.full), register.low, width or register.bits, 64)
 
     def write(self, register: Reg, value: Bits) -> None:
         """Write a general or mask register: 32 bits clear the upper half, fewer bits keep the rest."""
         if register.file not in ("general", "mask"):
-            raise self.unknown(f"the register {register.name} is not followed")
+            raise self.unknown(f"the register {register.name} is not supported")
         if register.bits == 32:
             value = self.domain.concat(0, value, 32, 32)
         elif register.bits < 32:
@@ -197,7 +197,7 @@ class Execution:
     def address(self, memory: Mem) -> Bits:
         """Return the address of a memory operand."""
         if memory.segment:
-            raise self.unknown(f"an address in the segment {memory.segment}")
+            raise self.unknown(f"addresses in the segment {memory.segment} are not supported")
         if memory.target is not None and self.instruction.offset in self.state.targets:
             return self.state.targets[self.instruction.offset]
         if memory.target is not None:
@@ -207,7 +207,7 @@ class Execution:
             if register is None:
                 continue
             if register.file != "general" or register.bits != 64:
-                raise self.unknown(f"an address in {register.name}, not in 64-bit general registers")
+                raise self.unknown(f"addresses must be in 64-bit general registers, not in {register.name}")
             scaled = self.domain.shl(self.register(register.full), scale.bit_length() - 1, 64)
             total = self.domain.add(total, scaled, 64)
         return total
@@ -228,7 +228,7 @@ class Execution:
 
     @contextmanager
     def _located(self) -> Iterator[None]:
-        """Add this instruction to the message of an error that the memory raises."""
+        """Add this instruction to the message of a SemanticsError that the memory raises."""
         try:
             yield
         except SemanticsError as error:
@@ -252,7 +252,7 @@ class Execution:
     # ---- vector registers
 
     def elements(self, operand: int, width: int, bits: int | None = None, masked: bool = False) -> list[Bits]:
-        """Return the elements of `width` bits of a register or memory operand, lowest first, up to `bits` in total.
+        """Return the elements of `width` bits of a vector register or memory operand, lowest first, `bits` in total.
 
         The default of `bits` is the operand's size. A broadcast element is repeated, by default up to the size of the
         first operand. With `masked`, memory is not accessed for an element that the mask excludes.
@@ -266,7 +266,7 @@ class Execution:
         return self.split(self.lanes(found)[: max(1, bits // 64)], width)[: bits // width]
 
     def sources(self, width: int, number: int, masked: bool = False) -> list[list[Bits]]:
-        """Return, as `elements` does, those of each of the last `number` operands, a final immediate not counted."""
+        """Return the `elements` of each of the last `number` operands, a final immediate not counted."""
         end = self.count - (self.file(self.count - 1) == "immediate")
         bits = self.width(end - number if number > 1 else 0)  # a single source has the result's width
         return [self.elements(place, width, bits, masked) for place in range(end - number, end)]
@@ -287,7 +287,7 @@ class Execution:
     def put_elements(self, elements: Sequence[Bits], width: int, masked: bool = True) -> None:
         """Write elements to the first operand, memory or a vector register, under the write mask if there is one.
 
-        If not `masked`, a register is written without it. Legacy SSE keeps its bits above; VEX, EVEX clear them.
+        If not `masked`, a register is written without it. Bits above are cleared, or in legacy SSE kept from 128 on.
         """
         found = self.instruction.operands[0]
         if isinstance(found, Mem):

@@ -1,4 +1,4 @@
-"""The semantics table: the effects of each instruction on registers, flags and memory, over any domain of values."""
+"""The semantics table: the effects of instructions on registers, flags and memory, over any domain of values."""
 
 import re
 from collections.abc import Mapping
@@ -19,11 +19,11 @@ TABLE: Mapping[str, Meaning] = {
 # Not followed: 16-bit forms of stack and jump instructions, which behave differently on some processors.
 _ODD = re.compile(r"(push|pop|call|jmp).*16.*|(push|retn|leave)w.*")
 FOLLOWED = frozenset(name for name, mnemonic in encodings().items() if mnemonic in TABLE and not _ODD.fullmatch(name))
-"""The names of the encodings that have semantics, as in `encodings`."""
+"""The names, as in `encodings`, of the encodings that may have semantics; all others have none."""
 
 
 def execute(instruction: Decoded, state: MachineState) -> Goto | None:
-    """Apply an instruction's effects to the state, and return its jump, or None if the next instruction follows.
+    """Apply an instruction's effects to the state, and return the jump of a branch, call or return, else None.
 
     Raises Unsupported for an instruction without semantics, and SemanticsError if it reads a register without a value
     or if the memory refuses an access.
@@ -33,5 +33,5 @@ def execute(instruction: Decoded, state: MachineState) -> Goto | None:
     if meaning is None:
         raise operation.unknown()
     if instruction.encoding not in FOLLOWED:
-        raise operation.unknown("an encoding that is not followed")
+        raise operation.unknown("this encoding is not supported")
     return meaning(operation)

@@ -82,7 +82,7 @@ def _shift(operation: BinaryOperation, width: int, x: Execution) -> None:
     count = x.immediate() if x.file(last) == "immediate" else x.elements(last, 64, 128)[0]
     if isinstance(count, int):
         count = min(count, width)
-    else:  # a larger count shifts everything out
+    else:  # an unknown count above the width acts like the width
         count = d.ite(d.ult(count, width, 64), d.extract(count, 0, width, 64), width, width)
     x.put_elements([operation(d, a, count, width) for a in values], width)
 

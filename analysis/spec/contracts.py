@@ -16,7 +16,7 @@ def task_of(plan: Plan) -> Task:
 
 
 def task_for(contract: Contract, convention: Convention, lanes: int = 1) -> Task:
-    """Return the task of a routine with that contract and convention; parameters but scalars hold `lanes` words."""
+    """Return the task of a contract under a convention. Each parameter that is no scalar holds `lanes` words."""
     given = contract.parameters
     each = tuple(1 if parameter.scalar else lanes for parameter in given)
     arguments = (

@@ -1,7 +1,7 @@
 """An interpreter of graphs, independent of the code that lowers them.
 
 It defines the operations of descriptions a second time, but not accesses to arrays. Steps along rays are computed from
-files and ranks, all bodies of an unknown branch are evaluated and one selected, and loops are iterated. Words may be
+files and ranks. A branch on an unknown word evaluates its bodies and selects results. Loops are iterated. Words may be
 integers, arrays or bit-vectors, as everywhere in the specification. So the same interpreter supplies expected results
 and the formulas of proofs.
 """
@@ -25,7 +25,7 @@ Step = tuple[int, int]
 Scope = MutableMapping[Value | Region, Any]
 """The lanes of values and the results of regions. A region's body has a scope nested in the enclosing one."""
 
-MOST_ROUNDS = 1 << 12  # iterations of one loop
+MOST_ROUNDS = 1 << 12  # most iterations of one loop
 _LOW_BITS = 0x7F7F_7F7F_7F7F_7F7F
 
 
@@ -40,9 +40,9 @@ def evaluate(
 ) -> tuple[Lanes, ...]:
     """Return the results of a graph for these arguments, each as a tuple of one word a lane.
 
-    An argument is a word, or a tuple of one word a lane; None for an address. The result of a store is the stored word.
-    `possible` decides whether an unknown word may be 1, so that loops on unknown conditions can end. Raises
-    EvaluationError for arrays in memory, an unknown operation, an index out of range, or a loop whose end is unknown.
+    An argument is a word, a tuple of one word a lane, or None for an address. A store's result is the stored word.
+    `possible` decides whether an unknown word may be 1; loops on unknown conditions need it. Raises EvaluationError
+    for arrays in memory, an unknown operation, a known index out of range, or a loop whose end is not found.
 
     >>> from setwise.codegen.ir.values import parameter
     >>> squares = parameter(0)
@@ -63,7 +63,7 @@ class _Evaluator:
         self.zero, self.possible = zero, possible
 
     def lanes(self, value: Value, scope: Scope) -> Lanes:
-        """Return the lanes of a value, after evaluating its operands."""
+        """Return the lanes of a value. Evaluate it and its operands first if they are not in the scope."""
         waiting = [value]
         while waiting:
             last = waiting[-1]
@@ -124,7 +124,7 @@ class _Evaluator:
     # -- choices
 
     def _entry(self, entries: Sequence[WordLike], index: WordLike) -> WordLike:
-        """Return the entry at an index. Beyond the last, a known index is an error, an unknown one gives any entry."""
+        """Return the entry at an index. Beyond the last, a known index is an error, an unknown one gives some entry."""
         known = known_number(index)
         if known is not None:
             if known >= len(entries):
@@ -132,7 +132,7 @@ class _Evaluator:
             return entries[known]
         bit = 0
         while len(entries) > 1:
-            padded = [*entries, entries[-1]]  # pad to an even number
+            padded = [*entries, entries[-1]]  # pairs an odd last entry with itself
             chosen = index >> bit & 1
             entries = [_either(chosen, one, none) for none, one in zip(padded[::2], padded[1::2], strict=False)]
             bit += 1
@@ -184,7 +184,7 @@ class _Evaluator:
         raise EvaluationError(f"a loop has not ended after {MOST_ROUNDS} iterations")
 
     def _goes_on(self, running: WordLike) -> bool:
-        """Return whether the word is 1 or may be 1 in some element."""
+        """Return whether the word is or may be 1; for an array, whether any element is 1."""
         known = known_number(running)
         if known is not None:
             return known == 1
@@ -254,7 +254,7 @@ def _at_most(index: WordLike, number: int, bodies: int) -> WordLike:
     return (index + ((1 << bits) - 1 - number)) >> bits & 1 ^ 1
 
 
-# -- the operations, one lane at a time
+# -- the operations
 
 
 def _left(word: WordLike, n: int) -> WordLike:
@@ -303,7 +303,7 @@ def _stepped(word: WordLike, step: Step, n: int) -> WordLike:
 
 
 def _run(word: WordLike, step: Step, n: int) -> WordLike:
-    """Return the last of n squares in a row on a ray that are all in `word`, with one more behind them on the board."""
+    """Return the last of n squares in a row on a ray that are all in `word`, with a square behind them on the board."""
     run = word & _behind(step, n)
     for back in range(1, n):
         run = run & _stepped(word, step, back)

@@ -15,7 +15,7 @@ Leap = tuple[int, int]
 KNIGHT: Sequence[Leap] = ((1, 2), (2, 1), (2, -1), (1, -2), (-1, -2), (-2, -1), (-2, 1), (-1, 2))
 KING: Sequence[Leap] = ((1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1), (0, 1))
 
-# By color: the rank step of a pawn, and its start rank, counted from 0.
+# By color: the ranks that a pawn advances in a step, and below, the rank that it starts on, counted from 0.
 _FORWARD: Mapping[str, int] = {"white": 1, "black": -1}
 _FIRST: Mapping[str, int] = {"white": 1, "black": 6}
 COLORS = tuple(_FORWARD)

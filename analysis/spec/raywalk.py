@@ -1,8 +1,8 @@
 """The specification: the attacks of sliding pieces, walked square by square.
 
 Squares are given by file and rank, and a direction by one step in each; there are no shifted boards, no masks and no
-fills. Boards are little-endian rank-file: a1 = bit 0, h1 = bit 7, h8 = bit 63. A board may be a Python integer, a
-NumPy array of uint64 or a 64-bit bit-vector: any `WordLike`. `empty` is the set of squares that a ray may pass. A
+fills. Boards are little-endian rank-file, a1 = bit 0, h1 = bit 7, h8 = bit 63, unless `numbers` says otherwise. A
+board may be a Python integer, a NumPy array of uint64 or a 64-bit bit-vector. A ray may pass the squares of `empty`. A
 slider blocks the rays of others only if its square is not in `empty`; its own ray starts in either case. Where a set
 may be named instead of a direction (`directions`), the result is the union over its directions.
 """
@@ -35,7 +35,7 @@ BoardKind = Literal["empty", "occupied"]
 SQUARES = tuple(range(64))
 """The number of each square, a1 first: little-endian rank-file."""
 
-# By direction: (file step, rank step). The order is that of dir8.
+# By direction: (file step, rank step). A parameter dir8 is an index into this order.
 DIRECTIONS: Mapping[str, tuple[int, int]] = {
     "noEa": (1, 1),
     "east": (1, 0),
@@ -56,7 +56,7 @@ SETS: Mapping[str, tuple[str, ...]] = {
     "queen": DIR8,
 }
 
-# The directions by number around the square 0, seen from White's side: 4 3 2 / 5 0 1 / 6 7 8.
+# The directions by number. Around a square, marked 0, and seen from White's side: 4 3 2 / 5 0 1 / 6 7 8.
 NUMBERED: Mapping[int, str] = {1: "east", 2: "noEa", 3: "nort", 4: "noWe", 5: "west", 6: "soWe", 7: "sout", 8: "soEa"}
 
 
@@ -111,7 +111,7 @@ def attacks(direction: str, sliders: W, empty: W) -> W:
 
 
 def _walk(direction: str, sliders: W, empty: W, arriving: bool) -> W:
-    """Walk each line of the board once and return its occluded squares, or with `arriving` its attacked squares.
+    """Walk each line along the direction. Return the occluded squares, or with `arriving` the attacked squares.
 
     The state of the walk is one bit: whether a ray arrives at, or leaves, the current square.
     """
@@ -128,7 +128,7 @@ def _walk(direction: str, sliders: W, empty: W, arriving: bool) -> W:
 
 
 def step(direction: str, board: W) -> W:
-    """Return every square that is one step from a square of the board.
+    """Return every square that is one step in the direction from a square of the board.
 
     >>> hex(step("noWe", 0xFF)), hex(step("queen", 1))
     ('0x7f00', '0x302')
@@ -165,7 +165,7 @@ def pair(rooks: W, bishops: W, empty: W) -> tuple[W, W]:
 
 
 def rays(rooks: W, bishops: W, empty: W) -> tuple[W, ...]:
-    """Return the attacks in each of the eight directions, in the order of dir8."""
+    """Return the attacks of rooks or bishops in each of the eight directions, in the order of dir8."""
     return tuple(attacks(single, rooks if single in SETS["rook"] else bishops, empty) for single in DIR8)
 
 
@@ -175,7 +175,7 @@ def sides(white_rooks: W, white_bishops: W, black_rooks: W, black_bishops: W, em
 
 
 def pieces(rooks: W, bishops: W, queens: W, empty: W) -> tuple[W, W, W]:
-    """Return the attacks of the rooks, of the bishops and of the queens. The three sets are disjoint."""
+    """Return the attacks of the rooks, of the bishops and of the queens. A queen is only in `queens`."""
     return attacks("rook", rooks, empty), attacks("bishop", bishops, empty), attacks("queen", queens, empty)
 
 
@@ -185,7 +185,7 @@ def with_knights(rooks: W, bishops: W, knights: W, empty: W) -> W:
 
 
 def mobility(rooks: W, bishops: W, targets: W, empty: W) -> tuple[W, W]:
-    """Return the number of rook moves and of bishop moves to the targets; a move is a direction and a destination.
+    """Return the numbers of rook moves and bishop moves to the targets; a move is a direction and a destination.
 
     >>> mobility(1, 1, ALL, ALL), mobility(0b11, 0, ALL, ALL ^ 0b11)
     ((14, 7), (22, 0))
@@ -253,9 +253,9 @@ def from_square(piece: str, square: W, free: W, numbers: Sequence[int] = SQUARES
     """Return the attacks of a slider on one square below 64; the state of its own square does not matter.
 
     `piece` names the directions, `free` are the empty squares. `numbers` holds the number of each square, a1 first, for
-    boards with another numbering. A single direction respects it; whole pieces are the same under the symmetric
-    numberings. The first element of `reaches`, all ones or 0, says whether rays continue beyond their first square,
-    the next beyond the second, and so on; beyond later squares they continue.
+    boards with another numbering. A numbering that mirrors or rotates the board may change the attacks in a single
+    direction, but not those of a rook, bishop or queen. The first element of `reaches`, all ones or 0, says whether
+    rays continue beyond their first square, the next beyond the second, and so on; beyond later squares they continue.
 
     >>> mirrored = [8 * (square // 8) + 7 - square % 8 for square in SQUARES]
     >>> hex(from_square("east", 3, ALL)), hex(from_square("east", 3, ALL, mirrored))
@@ -266,14 +266,14 @@ def from_square(piece: str, square: W, free: W, numbers: Sequence[int] = SQUARES
     known = known_number(square)
     if known is not None:
         return _from_one_square(piece, known, free, numbers, reaches)
-    # The square is unknown: exactly one of the 64 conditions holds.
+    # The square is unknown or an array: exactly one of the 64 conditions holds for each element.
     return joined(
         _from_one_square(piece, at, free, numbers, reaches) & equality_mask(square, at, 6) for at in range(64)
     )
 
 
 def exploded(piece: str, square: W, repeats: W, free: W, numbers: Sequence[int] = SQUARES) -> W:
-    """Return the attacks of a slider on one square, limited to the distance that `FAR` has for `repeats`.
+    """Return the attacks of a slider on one square, limited to a distance: `FAR[piece][repeats]`, by default 1.
 
     `repeats` is below 16. A rook on the first rank has all its attacks along that rank.
 
@@ -334,12 +334,12 @@ def specification(
 ) -> Callable[..., tuple[Any, ...]]:
     """Return the specification of that name as a function from words to a tuple of words.
 
-    Names and parameters (for a direction, a set of them, or `any`, which appends a parameter dir8):
+    Names and parameters:
 
-    attacks, occluded (sliders, empty); empty-fill, empty-attacks, step (sliders);
+    attacks, occluded (sliders, empty), empty-fill, empty-attacks, step (sliders), direction as in `directions`, or any,
+    which appends a parameter dir8;
     union, pair, rays (rooks, bishops, empty); pieces (rooks, bishops, queens, empty);
-    sides (white's rooks and bishops, black's rooks and bishops, empty);
-    counts, mobility (rooks, bishops, targets, empty);
+    sides (white's rooks, bishops, black's rooks, bishops, empty); counts, mobility (rooks, bishops, targets, empty);
     knights, kings (leapers); pawns (leapers), pushes, double-pushes (leapers, empty), direction white or black;
     side-union-knights (rooks, bishops, knights, empty); of one side, direction white or black:
     side-union, side-twice (rooks, bishops, knights, kings, pawns, empty),
@@ -347,7 +347,7 @@ def specification(
     from-square (square, free), from-square-of-pieces (square, white, black), direction rook, bishop or queen;
     exploded-from-square (square, repeats, free), direction rook or bishop;
     direction-from-square (square, number, white, black), whose `number` is a key of `NUMBERED`; it ignores `direction`,
-    which must be a known one; each of these four takes another numbering of the squares, `numbers`;
+    which must be a known one; each of these four may have another numbering of the squares, `numbers`;
     right-attacks (free, rooks): attacks eastward; add, add-32, bytewise-add, bytewise-sub (x, y).
 
     With board="occupied" the parameter `empty` or `free` holds the occupied squares instead; boards of pieces mean the
@@ -373,8 +373,8 @@ def specification(
     return _tupled(function, empty if board == "occupied" else None)
 
 
-# By name: the function, the kind of its first argument ("square": a piece, and the function takes `numbers` too), and
-# the index of its board of empty squares among the words, or None.
+# By name: the function; the kind of its argument before the words ("": none; "square": the name of a piece, and the
+# function takes `numbers` too); the index of the board of empty squares among the words, or None.
 _SPECIFICATIONS: Mapping[str, tuple[Callable[..., Any], Literal["direction", "color", "square", ""], int | None]] = {
     "attacks": (attacks, "direction", -1),
     "occluded": (occluded, "direction", -1),
@@ -429,7 +429,7 @@ def in_directions(function: Callable[..., Any], direction: str) -> Callable[...,
 
 
 def at_run_time(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function of a direction with that direction as its last parameter, an index into DIR8."""
+    """Return `function` with its first parameter, a direction, as the last one instead: an index into DIR8."""
 
     def called(*words: Any) -> Any:
         *boards, dir8 = words

@@ -1,7 +1,7 @@
 """A routine's task as plain data, and the evaluation of its specification.
 
-A task says where its arguments and results are, and how its arguments are bounded. Its specification is a function of
-the ray-walk, or one that a user wrote.
+A task says where its arguments and results are, and how its arguments are bounded. Its specification is named in the
+ray-walk, or comes from a user: a function or another routine.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -59,7 +59,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """A parameter of the routine. Its word is below `below`; if that is 0, it may be any 64-bit word.
+    """A parameter of the routine. Each of its words is below `below`; if that is 0, any 64-bit word is allowed.
 
     Kinds: board (sliders), leapers, empty, occupied, square, dir8 (an index into `raywalk.DIR8`), direction9 (as in
     `raywalk.NUMBERED`), word; results, the address of the results; boards, that of an array; count, of boards in each.
@@ -83,12 +83,12 @@ class Result:
 class Task:
     """A routine's contract with its calling convention.
 
-    `specification` and `direction` name a function of the ray-walk, or one that a user wrote. `requires` are the
-    contract's requirements, in the wording that `assumptions` understands. `saved` and `saved_vectors` are the full
-    names of callee-saved registers; of vector registers only the low 128 bits are saved. A routine may use `red_zone`
-    bytes below rsp and `home` bytes above the return address. For arrays, `elements` describes one board of each
-    input; the last argument of kind boards is then the array of results, which may be one of the inputs. `numbering`
-    is the square numbering of all boards and squares.
+    `specification` and `direction` are arguments of `raywalk.specification`, or a user gave the former. `requires` are
+    the contract's requirements, as text for `conditions` or a user's. `saved` and `saved_vectors` are the full names of
+    callee-saved registers; of vector registers only the low 128 bits are saved. A routine may use `red_zone` bytes
+    below rsp and `home` bytes above the return address. For arrays, `elements` describes one board of each input; the
+    last argument of kind boards is then the array of results, which may be one of the inputs. `numbering` is the square
+    numbering of all boards and squares.
     """
 
     specification: str | Written
@@ -139,7 +139,7 @@ _ARRAYS = frozenset({"boards", "count"})
 
 
 def assumptions(task: Task, domain: BitVectors, words: Sequence[Bits]) -> list[Bits]:
-    """Return a bit for each bound and requirement of a contract: 1 if these words meet it. Raises as `conditions`."""
+    """Return the bits of `conditions` without the texts. Raises the same errors."""
     return [condition for _, condition in conditions(task, domain, words)]
 
 
@@ -147,7 +147,7 @@ def conditions(task: Task, domain: Domain, words: Sequence[Bits]) -> Iterator[tu
     """Yield each bound and requirement as text, with the bit that says whether these words meet it.
 
     A requirement on sliders comes once for each board of sliders, one that repeats bounds never. Raises TaskError for
-    an unknown requirement or kind.
+    an unknown kind, and for a requirement that is unknown or cannot be evaluated.
     """
     for argument in (*task.arguments, *task.words):
         if argument.kind not in _KINDS | (_ARRAYS if task.elements else {"results"}):
@@ -186,7 +186,7 @@ def _of_kind(named: Iterable[tuple[Argument, Bits]], kind: str) -> list[Bits]:
 
 
 def _is_bound(task: Task, requirement: str) -> bool:
-    """Return whether a requirement only repeats the arguments' bounds: `x and y below 2**32`."""
+    """Return whether a requirement is `x and y below 2**32` with bounded arguments. The number is not compared."""
     names, below, _ = requirement.partition(" below ")
     bounded = {argument.name for argument in task.words if argument.below}
     return bool(below) and set(names.split(" and ")) <= bounded
@@ -203,8 +203,8 @@ def results_of(
 ) -> list[Bits]:
     """Return the results of a specification, `number` words of a domain, for these words. `kinds` are their kinds.
 
-    Raises TaskError if there is no specification, if it fails or if it returns another number of results. Raises
-    BranchingError if it branches on an unknown word, even if it catches the error.
+    Raises TaskError if the specification is missing, unknown or fails, or if it does not return `number` words. Raises
+    BranchingError if a user's function branches on an unknown word, even if it catches the error.
     """
     arguments = [Word(domain, word) for word in words]
     domain.branched = False
@@ -218,7 +218,7 @@ def results_of(
             raise TaskError(str(error) if specification else _NONE) from None
         results = function(*arguments)
     if len(results) != number:
-        raise TaskError(f"{_titled(specification)} returns {len(results)} results, the routine {number}")
+        raise TaskError(f"{_titled(specification)} returns {len(results)} results: return {number}, as the routine")
     return [_bits(specification, result) for result in results]
 
 
@@ -265,7 +265,7 @@ def _of_routine(written: Written, domain: Domain, *arguments: Word) -> tuple[Any
     contract = other.contract
     parameters = [p for p in contract.elements or contract.parameters if p.kind != "results"]
     if len(parameters) != len(arguments):
-        takes = f"takes {len(parameters)} parameters, not {len(arguments)}"
+        takes = f"must have {len(arguments)} parameters, not {len(parameters)}"
         raise TaskError(f"{written.name}: its specification {other.name} {takes}")
     if not isinstance(written.given, str):
         return _evaluated(other, arguments)
@@ -290,4 +290,4 @@ def _bits(specification: str | Written, result: Any) -> Bits:
         return result.value
     if isinstance(result, int):
         return result & raywalk.ALL
-    raise TaskError(f"{_titled(specification)} returns {type(result).__name__} instead of a word")
+    raise TaskError(f"{_titled(specification)} returns {type(result).__name__} instead of a board")

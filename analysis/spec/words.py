@@ -11,7 +11,7 @@ ALL = 0xFFFF_FFFF_FFFF_FFFF
 
 
 class WordLike(Protocol):
-    """A 64-bit value with the operators of an unsigned integer. Shift counts may be integers."""
+    """A word, with the operators of an unsigned integer. Other operands and shift counts may be Python integers."""
 
     def __and__(self, other: Any, /) -> Self: ...
     def __or__(self, other: Any, /) -> Self: ...
@@ -38,7 +38,7 @@ def clip(word: W) -> W:
 
 
 def full(word: W) -> W:
-    """Return all ones in the kind of the word."""
+    """Return 64 ones in the kind of the word."""
     return clip(~(word ^ word))
 
 
@@ -54,7 +54,7 @@ def joined(words: Iterable[W]) -> W:
 
 
 def equality_mask(word: W, number: int, bits: int) -> W:
-    """Return all ones (-1 for an integer) if the lowest `bits` bits of `word` equal `number`, else 0."""
+    """Return all ones (-1 for an integer) if the lowest `bits` bits of `word` and `number` agree, else 0."""
     same = (word ^ word) | 1
     for bit in range(bits):
         same = same & (on(word, bit) ^ (1 - (number >> bit & 1)))

@@ -21,7 +21,7 @@ def available() -> tuple[str, ...]:
 
 
 def assemble(code: Code, assembler: str | None = None) -> Assembled:
-    """Return the bytes of `code`, assembled by "peachpy" or "iced".
+    """Return the bytes of `code`, with fixups and labels, assembled by "peachpy" or "iced".
 
     Without a name PeachPy is used if it is installed and can encode all of it, otherwise iced-x86. Both make the same
     bytes. Raise NotEncodable, a one-line ValueError, for code that the assembler cannot encode, and ValueError for an

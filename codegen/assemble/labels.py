@@ -17,8 +17,8 @@ class NotEncodable(ValueError):
 def assemble(code: Code, encode: Encode) -> Assembled:
     """Assemble `code`, with each instruction encoded by `encode`.
 
-    Raise NotEncodable for an instruction or number without an encoding, and for a label that is missing or defined
-    twice.
+    Raise NotEncodable for code or data without an encoding, for a label that is missing or defined twice, and for an
+    alignment that is no power of two.
     """
     data, symbols, alignment, data_fixups = _place_data(code.data)
     texts, starts, labels = _place_code(code, encode, symbols)
@@ -72,7 +72,7 @@ def _labels(code: Code, starts: Iterable[int], symbols: Mapping[str, int]) -> di
 
 
 def _target(instruction: Instruction) -> Label | None:
-    """Return a branch's label, a rip-relative operand's symbol as a label, or None. Raise NotEncodable."""
+    """Return a branch's label, a rip-relative symbol as a label, or None. Raise NotEncodable for a bad address."""
     for operand in instruction.operands:
         if isinstance(operand, Label):
             return operand

@@ -1,4 +1,4 @@
-"""Encoding of one instruction by PeachPy's instruction objects, without its functions, registers or streams."""
+"""Encoding of one instruction by PeachPy's instruction objects, without its functions or register allocation."""
 
 from typing import Any
 
@@ -49,7 +49,7 @@ def _texts(form: Any, instruction: Instruction) -> list[bytes]:
     """Return the possible encodings of a form, those that PeachPy 0.2 gets wrong left out or corrected."""
     last = instruction.operands[-1] if instruction.operands else None
     if instruction.mnemonic == "imul" and isinstance(last, int) and 128 <= last <= 255:
-        # PeachPy offers an 8-bit immediate, which the processor sign-extends.
+        # PeachPy's first encoding has an 8-bit immediate, which the processor sign-extends.
         return [bytes(encoding(form.operands)) for _, encoding in form.encodings[1:]]
     element = next(
         (operand for operand in instruction.operands if isinstance(operand, Memory) and operand.broadcast), None

@@ -1,4 +1,4 @@
-"""Fills and other descriptions, one module per family, each with its source."""
+"""Fills and other functions that describe the routines of the catalogue, by topic."""
 
 from setwise.codegen.fills import (
     batch,

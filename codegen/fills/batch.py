@@ -1,11 +1,11 @@
 """Routines over arrays: n boards per parameter, as many at once as a register has lanes, the rest one by one.
 
-A routine with a rank-by-rank description gets a further variant, which first runs that description over eight registers
-of boards at a time.
+A rank-by-rank description of a routine makes further variants, which first run it over eight registers of boards at a
+time.
 
 The loops run from the last element down, so the index is also the counter, and its sign ends the loop. Each iteration
-reads all its inputs before it writes, so the result array may be one of the input arrays. Arrays must not overlap in
-any other way. n and the alignment are arbitrary.
+reads all its inputs before it writes, so a result array may be one of the input arrays. Result arrays must not overlap
+other arrays in any other way. n may be 0. Arrays need no alignment.
 """
 
 from collections.abc import Callable
@@ -26,7 +26,7 @@ COUNT = Parameter("n", "count")
 def on_arrays(routine: Routine, *ways: tuple[str, Description]) -> Routine:
     """Return the routine over arrays, with one array per parameter and per result, and n. Vector lanes hold boards.
 
-    Each of `ways` is a variant's name and the description of a loop that it runs first.
+    Each of `ways` is the name of a variant, and the description of the loop that this variant runs first.
     """
     count = len(routine.contract.results)
     rest = partial(one_by_one, routine.descriptions[0], count)
@@ -50,8 +50,8 @@ def on_arrays(routine: Routine, *ways: tuple[str, Description]) -> Routine:
 def in_lanes(describe: Description, results: int, layout: Layout, *parameters: Value) -> tuple[Value, ...]:
     """Run the description on `layout.lanes` boards an iteration, while as many remain; not at all with one lane.
 
-    Parameters are the addresses of the inputs and of the `results` results, and n. Return the index of the last board
-    that remains, -1 if none does.
+    Parameters are the addresses of the inputs and of the `results` results, and the number of boards. Return the index
+    of the last board that remains, -1 if none does.
     """
     *arrays, count = parameters
     index = count - layout.lanes
@@ -84,7 +84,7 @@ def _lane_by_lane(describe: Description, results: int, lanes: int, arrays: list[
 def down(writes_at: Writes, boards: int, index: Value) -> Value:
     """Loop downwards from `index` in steps of `boards` while the index is not negative. Return its final value.
 
-    Each iteration handles the boards from its index on.
+    Each iteration does the stores of `writes_at` for its index.
     """
 
     def round_at(index: Value) -> tuple[Value, ...]:

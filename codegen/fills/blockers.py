@@ -1,7 +1,7 @@
 """Kogge-Stone fill with complemented propagators: runs of blockers are united by `or`.
 
-The occupied squares need no complement, and `and-not-or` is one instruction with three-input logic. Source: setwise;
-kernels of this shape run in several engines, after Westcott's prefix (CCC, 2002).
+The occupied squares need no complement, and `and-not-or` is one instruction with three-input logic. Two functions for
+rays along ranks use a subtraction, or pext, instead. Source: setwise; similar fills run in several engines.
 """
 
 from setwise.codegen.board import FILE_A, NOT_A
@@ -9,7 +9,7 @@ from setwise.codegen.ir.values import CompassRay, Value, constant, make
 
 
 def walls(left: CompassRay, right: CompassRay, occupied: Value) -> Value:
-    """Return the squares that stop a flood: occupied squares and, unless the axis follows files, both edge files.
+    """Return the squares that stop a flood: occupied squares, and both edge files in lanes of rays not along files.
 
     A flood need not enter an edge file, since the last step attacks it.
     """
@@ -21,7 +21,7 @@ def axis(left: CompassRay, right: CompassRay, gen: Value, wall: Value) -> tuple[
     """Return the attacks along the left and the right ray of an axis. `wall` is the result of `walls`.
 
     The runs of blockers of the right ray are those of the left ray, shifted. Steps are 1, 2 and 3 squares, then 1. The
-    edge files are walls, so only the last step needs a mask.
+    edge files are walls unless the rays follow files, so at most the last step needs a mask.
     """
     two = wall | left.shift(wall, 1)
     three = two | left.shift(wall, 2)
@@ -41,8 +41,8 @@ def _flood(ray: CompassRay, gen: Value, wall: Value, two: Value, three: Value) -
 def by_two(ray: CompassRay, gen: Value, wall: Value) -> Value:
     """Return the attacks along one ray with runs of at most two: steps of 1, 2, 2 and 2.
 
-    The last step needs only the first of its two squares free. With three-input logic this takes ten operations, the
-    fewest known.
+    The last step needs only the first of its two squares free. With three-input logic this takes ten operations without
+    the mask, the fewest known.
     """
     near = ray.shift(gen, 1)
     beside = ray.shift(wall, 1)
@@ -56,7 +56,7 @@ def by_two(ray: CompassRay, gen: Value, wall: Value) -> Value:
 def east_by_subtraction(gen: Value, wall: Value) -> Value:
     """Return eastward attacks: a borrow propagates to the next wall (Isenberg, 2005).
 
-    Sliders must be a subset of the walls.
+    The walls must include all sliders and the A and H files.
     """
     return (wall ^ (wall - (gen << 1))) & constant(NOT_A, gen.lanes)
 
@@ -64,10 +64,9 @@ def east_by_subtraction(gen: Value, wall: Value) -> Value:
 def west_by_gathering(gen: Value, occupied: Value) -> Value:
     """Return westward attacks by pext and pdep.
 
-    pext with the walls as mask makes each slider and its next wall adjacent, so a shift moves from sliders to walls.
+    pext with the walls as mask makes a slider and the next wall to its west adjacent, so a shift maps sliders to walls.
     pdep restores the positions. The A file is all walls, so each rank has one. Subtracting the wall from its slider
-    sets the squares between them and the wall itself. Sliders must be a subset of the occupied squares. Source:
-    setwise.
+    sets the squares between them and the wall itself. The occupied squares must include all sliders.
     """
     walls = occupied | FILE_A
     movers = gen & ~FILE_A

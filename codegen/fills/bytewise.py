@@ -1,4 +1,4 @@
-"""Adders made of and, xor and shifts, and the fill derived from them.
+"""Adders and a subtraction made of bitwise logic and shifts, and the fill derived from them.
 
 Source: Gerd Isenberg, CCC, 22 May 2005. The carries of an addition follow c[i+1] = g[i] | p[i] & c[i] with g = x & y
 and p = x ^ y. Unrolled:
@@ -26,7 +26,7 @@ NOT_A = ~FILE_A & ALL
 
 
 def carry_loop(x: Value, y: Value, bits: int) -> Value:
-    """Return x + y modulo 2**bits, adding the shifted carries until none is left (the post's `add`). Bits: 32 or 64."""
+    """Return x + y modulo 2**bits, for x and y below 2**bits, by a loop until no carry is left (the post's `add`)."""
 
     def cycle(p: Value, g: Value) -> tuple[Value, ...]:
         g <<= 1
@@ -49,7 +49,7 @@ def subtract(x: Value, y: Value) -> Value:
 
 
 def right_attacks(free: Value, rooks: Value) -> Value:
-    """Return the attacks to the right, as the post derives them from the subtraction."""
+    """Return the attacks of rooks to the right (east), as the post derives them from the subtraction."""
     return (_carries(rooks, free) << 1) & NOT_A
 
 

@@ -1,4 +1,4 @@
-"""Dumb7fill: flood one step per cycle, in six or seven cycles or until the flood stops growing.
+"""Dumb7fill: flood one step per cycle, in six or seven cycles or until a step reaches no empty square.
 
 Source: Dumb7Fill, chessprogramming wiki (Gerd Isenberg, 2016).
 """
@@ -27,7 +27,7 @@ def occluded_rolled(ray: Ray, gen: Value, pro: Value) -> Value:
 
 
 def occluded_until_dry(ray: Ray, gen: Value, pro: Value) -> Value:
-    """Return the occluded fill by a loop until the flood stops growing (Dumb7Fill, Fill Loop)."""
+    """Return the occluded fill by a loop until a step reaches no propagator (Dumb7Fill, Fill Loop)."""
     pro = ray.path(pro)
 
     def cycle(flood: Value, gen: Value) -> tuple[Value, ...]:
@@ -40,13 +40,13 @@ def occluded_until_dry(ray: Ray, gen: Value, pro: Value) -> Value:
 def attacks(ray: Ray, gen: Value, pro: Value) -> Value:
     """Return the attacks by six cycles and one more step (Dumb7Fill, Comparison).
 
-    A blocker on an edge square hides nothing, so six cycles suffice.
+    A ray has at most seven squares, and the last step reaches the seventh, so six cycles suffice.
     """
     return ray.step(_flood(ray, gen, ray.path(pro, attacks=True), 6))
 
 
 def attacks_in_place(ray: Ray, gen: Value, pro: Value) -> Value:
-    """Return the attacks by six cycles `gen |= pro & step(gen)`: shorter if one instruction computes or-and."""
+    """Return the attacks by six cycles `gen |= pro & step(gen)` and one more step: short with three-input logic."""
     pro = ray.path(pro, attacks=True)
     for _ in range(6):
         gen |= pro & ray.step(gen)
@@ -59,7 +59,7 @@ def attacks_of_fill(ray: Ray, gen: Value, pro: Value) -> Value:
 
 
 def attacks_until_dry(ray: Ray, gen: Value, pro: Value) -> Value:
-    """Return the attacks as one step from the fill by a loop until it stops growing (Dumb7Fill, Generalized Rays)."""
+    """Return the attacks as one step from the fill of `occluded_until_dry` (Dumb7Fill, Generalized Rays)."""
     return ray.step(occluded_until_dry(ray, gen, pro))
 
 

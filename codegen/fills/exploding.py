@@ -2,12 +2,12 @@
 
 Source: Exploding Bitboards, chessprogramming wiki (2018), from Harald Luessen's engine Elephant. The page numbers
 squares from h1 = 0 to a8 = 63 (big-endian files). The attacks of a whole piece are the same arithmetic in either file
-order, since the board is only mirrored. `direction` distinguishes left from right and has different tables for each
+order, since the board is only mirrored. `direction` distinguishes left from right: its tables of files depend on the
 order.
 
-This file corrects the page in three places:
+This file departs from the page in three places:
 * rookAttacks shifts by `sq - 6` for squares below 6, which is undefined in C; here the count is modulo 64, as on x86.
-* Its switch closes a brace too early. The default case is unreachable, since the table holds only 3 to 8.
+* The switch of rookAttacks closes a brace too early. Its default case is unreachable: the table holds only 3 to 8.
 * rankR is indexed by `a1a8 & 0x7e`, whose lowest bit is never set; here `>> 1` halves the table.
 """
 
@@ -21,9 +21,9 @@ from setwise.codegen.numbering import Numbering
 BISHOP_STEPS = ((-1, -1), (-1, 1), (1, -1), (1, 1))
 ROOK_STEPS = ((-1, 0), (1, 0), (0, -1), (0, 1))
 
-# The number of explosions for each square, as in the page's tables: the squares of the longest ray, minus one.
-# A rook on an edge file is a separate case: 7 or 8.
+# For each place on a line of eight squares: the squares of the longer ray along the line, minus one.
 _ON_LINE = tuple(max(place, 7 - place) - 1 for place in range(8))
+# The page's tables, by square: the number of explosions. 7 (a rook on file 0) and 8 (on file 7) mean six.
 BISHOP_REPEATS = tuple(min(rank, file) for rank in _ON_LINE for file in _ON_LINE)
 ROOK_REPEATS = tuple(repeats for rank in _ON_LINE for repeats in (7, *(max(rank, file) for file in _ON_LINE[1:7]), 8))
 
@@ -34,24 +34,24 @@ RANKS_BELOW = tuple((1 << 8 * rank) - 1 for rank in range(8))
 
 def bishop(square: Value, free: Value) -> Value:
     """Return the attacks of a bishop (`bishopAttacks`). The switch on the number of explosions falls through."""
-    # Case 6 comes first, case 3 last.
+    # The bodies are the cases of 6, 5, 4 and 3 explosions, in this order.
     case = table([6 - repeats for repeats in BISHOP_REPEATS], square, size=1)
     return _along_diagonals(square, free, case, (1, 1, 1, 3))
 
 
 def bishop_corners(square: Value, repeats: Value, free: Value) -> Value:
-    """Return the attacks of a bishop, by as many explosions as `repeats` says, a number from the caller's array.
+    """Return the attacks of a bishop, as far as the number of explosions that `repeats` encodes finds them.
 
-    3 to 6 mean that many explosions. 7, 8 and 9 mean 0, 1 and 2: enough if a pawn is on the first, second or third
-    square of a ray. The page names these three but gives no code for them. 0, 1 and 2 give no explosion; 9 is the last.
+    3 to 6 mean that many explosions, and 7, 8 and 9 mean 0, 1 and 2. The page names 7, 8 and 9 but gives no code for
+    them. 0, 1 and 2 give no explosion. `repeats` must be below 10.
     """
-    # The bodies are cases 6, 5, 4, 3, 9, 8 and 7.
+    # The bodies are the cases of the numbers 6, 5, 4, 3, 9, 8 and 7, in this order.
     case = table([6, 6, 6, 3, 2, 1, 0, 6, 5, 4], repeats, size=1)
     return _along_diagonals(square, free, case, (1, 1, 1, 1, 1, 1, 0))
 
 
 def _along_diagonals(square: Value, free: Value, case: Value, explosions: Sequence[int]) -> Value:
-    """Return the adjacent squares and those of the explosions: `explosions[case]` of them, and those of later cases."""
+    """Return the adjacent squares and those that explosions reach, as many as the sum of `explosions[case:]`."""
     mask = table(reached(BISHOP_STEPS, 7), square)
     first = table(reached(BISHOP_STEPS, 1), square)
 
@@ -68,7 +68,7 @@ def _along_diagonals(square: Value, free: Value, case: Value, explosions: Sequen
 
 
 def one_by_one(board: Value, free: Value, clear: Value) -> Value:
-    """Return the free squares of the board that are not in `clear`, by two operations in sequence."""
+    """Return the free squares of the board that are not in `clear`, by two masks, one after the other."""
     board &= free
     board &= ~clear
     return board
@@ -84,20 +84,20 @@ Keep = Callable[[Value, Value, Value], Value]
 
 
 def rook(square: Value, free: Value, keep: Keep = one_by_one) -> Value:
-    """Return the attacks of a rook (`rookAttacks`): a first explosion by the case of its square, then the others."""
-    # Cases 6 to 8 explode five times more, 5 four times, 4 three times, 3 twice: at least the last two always run.
+    """Return the attacks of a rook (`rookAttacks`): a first explosion that depends on the square, then others."""
+    # After the first explosion, table entries 6 to 8 give five more explosions, 5 gives four, 4 three, and 3 two.
     rounds = table([5 - min(r - 1, 5) for r in ROOK_REPEATS], square, size=1)
     return _with_first_rank(square, free, _along_lines(square, free, rounds, (1, 1, 1, 2), keep))
 
 
 def rook_corners(square: Value, repeats: Value, free: Value, keep: Keep = one_by_one) -> Value:
-    """Return the attacks of a rook, by as many explosions as `repeats` says, a number from the caller's array.
+    """Return the attacks of a rook, as far as the number of explosions that `repeats` encodes finds them.
 
-    3 to 8 are the numbers of the page's table. 9, 10 and 11 mean 0, 1 and 2 explosions: enough if a pawn is on the
-    first, second or third square of the file, and on the eighth rank for part of the rank. The page names these three
-    but gives no code for them. 0, 1 and 2 give no explosion. The first explosion depends on `square`, as in `rook`.
+    3 to 8 are as in the page's table: 3, 4, 5, or for 6 to 8 six explosions. 9, 10 and 11 mean 0, 1 and 2. The page
+    names these three but gives no code for them. 0, 1 and 2 give no explosion. `repeats` must be below 12. The first
+    explosion depends on `square`, as in `rook`. On the first rank, attacks along the rank are complete in any case.
     """
-    # After the first explosion, numbers 6 to 8 give five more, down to none for 10. Other numbers give none at all.
+    # Explosions after the first: five for 6 to 8, four for 5, three for 4, two for 3, one for 11, none for 10.
     rounds = table([6, 6, 6, 3, 2, 1, 0, 0, 0, 6, 5, 4], repeats, size=1)
 
     def explode(_: Value) -> tuple[Value, ...]:
@@ -108,7 +108,7 @@ def rook_corners(square: Value, repeats: Value, free: Value, keep: Keep = one_by
 
 
 def _along_lines(square: Value, free: Value, rounds: Value, explosions: Sequence[int], keep: Keep) -> Value:
-    """Return the adjacent squares, those of a first explosion, and those of the further ones `explosions[rounds:]`."""
+    """Return the adjacent squares and those that explosions reach: one, and the sum of `explosions[rounds:]` more."""
     mask = table(reached(ROOK_STEPS, 7), square)
     first = table(reached(ROOK_STEPS, 1), square)
     start = (first & free) >> 8
@@ -174,12 +174,12 @@ def _with_first_rank(square: Value, free: Value, attacks: Value) -> Value:
 
 
 def orthogonal(square: Value, white: Value, black: Value, keep: Keep = one_by_one) -> Value:
-    """Return the attacks of a rook or queen, given both sides' pieces (`orthogonal_attacks`)."""
+    """Return the attacks along rank and file from a square, given both sides' pieces (`orthogonal_attacks`)."""
     return rook(square, ~(white | black), keep)
 
 
 def diagonal(square: Value, white: Value, black: Value) -> Value:
-    """Return the attacks of a bishop or queen, given both sides' pieces (`diagonal_attacks`)."""
+    """Return the attacks along diagonals from a square, given both sides' pieces (`diagonal_attacks`)."""
     return bishop(square, ~(white | black))
 
 
@@ -188,7 +188,7 @@ def direction(
 ) -> Value:
     """Return the attacks of a queen in one direction only (`direction_attacks`).
 
-    Directions are numbered 4 3 2 / 5 0 1 / 6 7 8, with north on top, in either `numbering`. Others have no attacks.
+    `number` is 1 to 8 in the order 4 3 2 / 5 - 1 / 6 7 8, north on top, in either `numbering`. Others have no attacks.
     """
     free = ~(white | black)
     file, rank = square & 7, square >> 3
@@ -218,7 +218,7 @@ def direction(
 
 
 def reached(steps: tuple[tuple[int, int], ...], farthest: int) -> list[int]:
-    """Return for each square the board of those up to `farthest` of `steps` away: 1 for `initB`, 7 for `maskB`."""
+    """Return for each square the squares 1 to `farthest` repetitions of one of `steps` away (`initB` 1, `maskB` 7)."""
     return [sum(1 << at for step in steps for at in _walk(square, *step, farthest)) for square in range(64)]
 
 
@@ -230,7 +230,7 @@ def _walk(square: int, rank_step: int, file_step: int, farthest: int) -> Iterato
 
 
 def rank_attacks() -> list[int]:
-    """Return the attacks along the first rank at index 64 * file + free squares of the files B to G (`rankR`)."""
+    """Return the attacks along the first rank at index 64 * file + (free squares of the six inner files >> 1)."""
     entries = []
     for square in range(8):
         for inner in range(64):

@@ -30,7 +30,7 @@ _REACHED: Mapping[str, int] = {"white": RANK_4, "black": RANK_5}
 
 
 def leaps(layout: Layout, leapers: Value, directions: Sequence[Direction]) -> Iterator[Value]:
-    """Yield the targets of steps or jumps in these directions: a value for each ray of the layout."""
+    """Yield the targets of steps or jumps in these directions: a value for each ray that the layout makes of them."""
     return (ray.step(layout.board(ray, leapers)) for ray in layout.rays(directions))
 
 

@@ -20,7 +20,7 @@ def pull(ray: CompassRay, gen: Value, pro: Value) -> Value:
 
 
 def push(ray: CompassRay, gen: Value, pro: Value) -> Value:
-    """Return the attacks with the mask on the square that is left: a first step unmasked, then through empty ones."""
+    """Return the attacks with the mask on the square that is left: a step from all sliders, then from empty squares."""
     back = ray.opposite
     pro = back.path(pro, attacks=True)
     pair = back.run(pro, 2)
@@ -48,8 +48,8 @@ def push_of_two(ray: CompassRay, gen: Value, pro: Value) -> Value:
 def pull_by_two(ray: CompassRay, gen: Value, pro: Value) -> Value:
     """Return the attacks with runs of two only: steps of 1, 2, 2 and 2.
 
-    The last step needs only the first of its two squares empty. With three-input logic a ray takes ten operations, the
-    fewest known.
+    The last step needs only the first of its two squares empty. With three-input logic a ray takes ten operations
+    without masks, the fewest known.
     """
     pro = ray.path(pro, attacks=True)
     near = ray.step(gen)

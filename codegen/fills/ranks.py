@@ -33,10 +33,10 @@ TO_RANKS, TO_BOARDS = 4, 3
 
 
 class West(NamedTuple):
-    """Westward attacks within ranks, and westward steps.
+    """Functions for westward attacks within ranks, and for westward steps.
 
-    `walls` unites the occupied squares with those that stop a shift. `leaving` keeps the bishops that can step west.
-    `attacks` maps rooks and walls to attacks. `step` moves one file west.
+    `walls` maps the occupied squares to them and any others that must stop `attacks` or `step`. `leaving` drops the
+    bishops on the A file, unless `step` does. `attacks` maps rooks and walls to attacks. `step` goes one file west.
     """
 
     walls: Callable[[Value], Value]
@@ -46,12 +46,12 @@ class West(NamedTuple):
 
 
 def union(west: West, layout: Layout, *parameters: Value) -> tuple[Value, ...]:
-    """Describe a loop that stores all attacked squares, given arrays of rooks, bishops and occupied squares."""
+    """Store all attacked squares by a loop over full groups, given arrays of rooks, bishops and occupied squares."""
     return _rank_by_rank(partial(_union, west), layout, *parameters)
 
 
 def union_of_empty(west: West, layout: Layout, *parameters: Value) -> tuple[Value, ...]:
-    """Describe a loop that stores all attacked squares, given arrays of rooks, bishops and empty squares."""
+    """Store all attacked squares by a loop over full groups, given arrays of rooks, bishops and empty squares."""
 
     def of_empty(rooks: Registers, bishops: Registers, empty: Registers) -> Registers:
         return _union(west, rooks, bishops, tuple(~register for register in empty))
@@ -138,7 +138,7 @@ def attacks_east(rooks: Value, occupied: Value) -> Value:
 
 
 def attacks_west(rooks: Value, walls: Value) -> Value:
-    """Return westward attacks by parallel prefix, with stray bits on the H file of the neighboring board."""
+    """Return westward attacks by parallel prefix. Rooks on the A file set stray bits on another board's H file."""
     west = rooks
     for squares in (1, 2, 4):
         west |= ~walls & west >> squares

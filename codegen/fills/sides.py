@@ -1,8 +1,8 @@
-"""All attacks of a side: leapers join the sliders' rays, so that the lanes are reduced once.
+"""All attacks of a side. If results permit, leapers are united with sliders before the lanes are reduced.
 
-Kings and pawns join the last step of the rays, one direction per lane. The occupied squares are a separate parameter,
-so that a piece may be left out: a king that moves away along a ray must not shield the squares behind it. Source:
-setwise.
+In `along`, kings and pawns take one step along the rays of the sliders, in the lanes of their directions. The occupied
+squares are a separate parameter, so that a piece may be left out: a king that moves away along a ray must not shield
+the squares behind it. Source: setwise.
 """
 
 from collections.abc import Callable, Sequence
@@ -72,7 +72,7 @@ def described(
     layout: Layout,
     *values: Value,
 ) -> tuple[Value, ...]:
-    """Return the results of `whole`, one of the functions below, with the sliders' attacks by `form`.
+    """Return the results of `whole`, one of the functions below, for the form that `sliders.fitting` makes of `form`.
 
     Values are the boards of the pieces in `names`, which are attributes of Side, then the occupied squares.
     """

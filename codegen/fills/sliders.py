@@ -1,6 +1,6 @@
-"""Attacks of all sliders: rooks and bishops (queens are in both) in all directions, by the best form known.
+"""Attacks of all sliders in all directions. Queens are among rooks and among bishops, unless they are a parameter.
 
-Each routine has a description for each form below; the one that makes the shortest code for a target is taken.
+A routine has a description for each of FORMS; the one that makes the shortest code for a target is taken.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -59,7 +59,7 @@ def along_axes(axis: AxisFill) -> Form:
 def by_axes(back: RayFill) -> Form:
     """Return the form that pulls along left rays and uses `back` along right rays of each axis.
 
-    If the second lane is a flipped board, `back` is used along each ray. In a general register eastward attacks use an
+    If the second lane is a flipped board, `back` is used along each ray. A ray whose only direction is east uses an
     addition.
     """
     there = _east_by_addition(push.pull)
@@ -74,7 +74,7 @@ def by_axes(back: RayFill) -> Form:
 def walls(left: CompassRay, right: CompassRay, gen: Value, pro: Value) -> tuple[Value, Value]:
     """Return the attacks of an axis with runs of blockers, which both rays share.
 
-    Along ranks in a general register: subtraction to the east, steps of two to the west.
+    If the left ray goes only east: subtraction to the east, steps of two to the west.
     """
     wall = blockers.walls(left, right, ~pro)
     if left.directions == (EAST,):
@@ -83,7 +83,7 @@ def walls(left: CompassRay, right: CompassRay, gen: Value, pro: Value) -> tuple[
 
 
 def by_rays(fill: RayFill) -> Form:
-    """Return the form that computes each ray separately. In a general register eastward attacks use an addition."""
+    """Return the form that computes each ray by `fill`, but a ray whose only direction is east by an addition."""
     along = _east_by_addition(fill)
 
     def form(board: Board, order: Sequence[Direction], *sliders: Value) -> Attacks:
@@ -102,13 +102,13 @@ def _east_by_addition(fill: RayFill) -> RayFill:
 
 
 ALONE = by_rays(push.pull_by_two)
-"""The form that computes each ray separately, with runs of at most two squares."""
+"""The form that computes rays separately, with runs of at most two squares, a ray only to the east by addition."""
 
 
 def turned_rooks(board: Board, order: Sequence[Direction], rooks: Value, bishops: Value) -> Attacks:
     """Return attacks of rooks on turned boards in vector registers, and of bishops ray by ray in general registers.
 
-    Raise ValueError if the layout itself assigns directions to general registers.
+    The layout must have one lane. Raise ValueError if it has `scalar_directions`.
     """
     if board.layout.scalar_directions:
         raise ValueError("this form assigns the general registers itself: give a layout without scalar directions")
@@ -118,7 +118,7 @@ def turned_rooks(board: Board, order: Sequence[Direction], rooks: Value, bishops
 
 
 def gathering(left: CompassRay, right: CompassRay, gen: Value, pro: Value) -> tuple[Value, Value]:
-    """Return the attacks of an axis: on ranks in a general register by addition and pext, else by pull and push."""
+    """Return the attacks of an axis: if its left ray goes only east, by addition and pext, else by pull and push."""
     if left.directions == (EAST,):
         return push.east_by_addition(left, gen, pro), blockers.west_by_gathering(gen, ~pro)
     return push.pull(left, gen, pro), push.push_of_two(right, gen, pro)
@@ -128,7 +128,7 @@ BESIDE: Mapping[str, Form] = {"transposed": turned_rooks, "pext": along_axes(gat
 """Forms that suit some processors, by name. They are variants, and never candidates for the shortest code."""
 
 IN_LANES: tuple[Form, ...] = (along_axes(walls), ALONE)
-"""The forms that are shortest if rays use lanes: they profit from three-input logic, or share no runs."""
+"""Forms that `fitting` admits only if registers hold more than two directions, or lanes hold boards."""
 
 FORMS: tuple[Form, ...] = (
     by_axes(push.push),  # both rays of an axis use the same runs
@@ -139,7 +139,7 @@ FORMS: tuple[Form, ...] = (
 
 
 def fitting(form: Form, layout: Layout, usual: Form) -> Form:
-    """Return the form, or `usual` in place of a form of IN_LANES if at most two directions share a register."""
+    """Return the form, or `usual` for one of IN_LANES if lanes hold no boards and a register at most two directions."""
     return usual if layout.directions_per_register <= 2 and not layout.batched and form in IN_LANES else form
 
 
@@ -169,7 +169,7 @@ def union(
 
 
 def pair(form: Form, board: Board, rooks: Value, bishops: Value) -> tuple[Value, ...]:
-    """Return the squares attacked along ranks and files, and along diagonals: two lanes if all rays use lanes."""
+    """Return the squares attacked along ranks and files, and along diagonals: one value if all rays use lanes."""
     if board.layout.all_in_lanes:
         rays = form(board, ALTERNATING, rooks, bishops)
         return (folded(_any_ray(rays), 2),)
@@ -190,7 +190,7 @@ def pieces(form: Form, board: Board, rooks: Value, bishops: Value, queens: Value
 def sides(
     form: Form, board: Board, white_rooks: Value, white_bishops: Value, black_rooks: Value, black_bishops: Value
 ) -> tuple[Value, ...]:
-    """Return the squares attacked by White's rooks and bishops, and by Black's: two lanes if all rays use lanes."""
+    """Return the squares that White's sliders attack, and Black's: two lanes of one value if all rays use lanes."""
     if not board.layout.all_in_lanes:
         return (*union(form, board, white_rooks, white_bishops), *union(form, board, black_rooks, black_bishops))
     if board.layout.holds_two and form is not ALONE:
@@ -228,7 +228,7 @@ def counts(form: Form, board: Board, rooks: Value, bishops: Value, targets: Valu
 
 
 def _two_sets(form: Form, board: Board, *sliders: Value) -> tuple[Value, Value]:
-    """Return a value for each of two sets, with two lanes: attacks along ranks and files, and along diagonals."""
+    """Return two values, one for each set of rooks and bishops. Their two lanes are orthogonal and diagonal attacks."""
     return reduced_halves(_any_ray(form(board, ALTERNATING, *sliders)))
 
 
@@ -237,7 +237,7 @@ def _any_ray(rays: Attacks) -> Value:
 
 
 def rays(form: Form, board: Board, rooks: Value, bishops: Value) -> tuple[Value, ...]:
-    """Return the squares attacked along each of the eight rays, in the order of dir8, as lanes of the values."""
+    """Return the squares attacked along each ray, in the order of dir8, as lanes of one or more values."""
     layout = board.layout
     if not layout.all_in_lanes:
         by_ray = form(board, DIR8, rooks, bishops)

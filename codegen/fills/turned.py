@@ -1,9 +1,9 @@
 """Attacks of rooks by bytewise subtraction on turned boards: the ray must lead to higher bits of a byte.
 
-GFNI multiplies bytes by a bit matrix. It reverses bytes: then the west ray leads to higher bits. With the board as the
-matrix and one-bit bytes as the data, files become bytes: then the south ray leads to higher bits, and on a flipped
-board the north ray does. All this is done in one lane of vector registers. The subtraction has a shorter critical path
-than a fill, including both turns, while general registers fill the other rays. Source: setwise.
+GFNI multiplies bytes by a bit matrix. A matrix can reverse the bits of bytes: then the west ray leads to higher bits.
+With the board as the matrix and one-bit bytes as the data, files become bytes: then the south ray leads to higher bits,
+and on a flipped board the north ray does. All this is done in one lane of vector registers. The subtraction with its
+turns has a shorter critical path than a fill. General registers fill the rays of bishops meanwhile. Source: setwise.
 """
 
 from setwise.codegen.board import EAST, NORT, SOUT, WEST, Direction

@@ -14,7 +14,7 @@ _ALIKE = 1 << 16
 
 
 def known_zero(value: Value, known: dict[Value, Lanes], *, loose: bool = False) -> Lanes:
-    """Return for each lane a mask of the bits that are zero whatever the parameters are.
+    """Return for each lane a mask of bits that are shown to be zero whatever the parameters are.
 
     `known` holds earlier results and receives new ones. If `loose`, a shift may later become a rotate, so it clears no
     bits.
@@ -30,7 +30,7 @@ def known_zero(value: Value, known: dict[Value, Lanes], *, loose: bool = False) 
 
 
 def known_zero_along(graph: Graph) -> dict[Value, Lanes]:
-    """Return the known zero bits of every value of a graph, which may hold steps, runs and paths."""
+    """Return the known zero bits by lane of every value of a graph, which may hold steps, runs and paths."""
     known: dict[Value, Lanes] = {}
     for value in graph.order:
         along = value.op in _OF_RAYS
@@ -65,7 +65,7 @@ def _zeros(op: str, counts: Lanes, known: tuple[Lanes, ...], loose: bool) -> Lan
 def _asked(op: str, counts: Lanes, wanted: Lanes, known: tuple[Lanes, ...]) -> tuple[Lanes, ...]:
     """Return, for each argument and lane, the bits on which the bits `wanted` of the result may depend.
 
-    For a shift return this for the first argument alone.
+    For a shift or rotate return this for the first argument alone.
     """
     operation = operation_named(op)
     lanes = tuple(zip(wanted, zip(*known, strict=True), counts, strict=True))
@@ -77,9 +77,9 @@ _OF_RAYS = ("step", "run", "path")
 
 
 def _zero_along(value: Value, zeros: Lanes) -> Lanes:
-    """Return the known zero bits of a step, run or path, given those of its argument.
+    """Return the known zero bits of a step, run or path, given those of its argument; none for a run-time direction.
 
-    For a run or path only whole files count: its expansion may keep bits on ranks that a step cannot reach.
+    A run or path adds whole files only: its expansion may keep bits on ranks that a step cannot reach.
     """
     ray, n = value.attr
     if ray is None:
@@ -121,7 +121,7 @@ def demanded(
     known: dict[Value, Lanes] | None = None,
     gone: Mapping[Value, Value] = MappingProxyType({}),
 ) -> dict[Value, Lanes]:
-    """Return for each value and lane a mask of its demanded bits: those that some result of the graph depends on.
+    """Return for each value and lane a mask of its demanded bits: those on which some result of the graph may depend.
 
     `loose` and `known` are those of `known_zero`. `gone` maps each removed value to the argument that replaces it.
 
@@ -155,7 +155,7 @@ def demanded(
                 ask(dir8, (ALL,))
         elif value.operation.left or value.operation.bitwise:
             zeros = tuple([known[arg] for arg in value.args])
-            # A shift with per-lane counts may also have the counts as an argument. Its bits are not demanded.
+            # A shift with per-lane counts may also have the counts as an argument. No bits of that are demanded.
             for arg, bits in zip(value.args, _asked(value.op, _counts(value), wanted[value], zeros), strict=False):
                 ask(arg, bits)
         else:

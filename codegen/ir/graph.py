@@ -29,7 +29,7 @@ class Graph:
 
     @cached_property
     def shifts_scalars(self) -> bool:
-        """Whether some one-lane value is a shift, a step, a run or a path."""
+        """Whether some one-lane value is a shift by a constant count, a step, a run or a path."""
         return any(value.lanes == 1 and value.op in _MOVES for value in self.order)
 
     @cached_property
@@ -39,7 +39,7 @@ class Graph:
 
     @property
     def users(self) -> dict[Value, list[Value]]:
-        """The users of each value. A region's operands, next values, writes and test are used by its results."""
+        """The users of each value, one per use. Each result of a region uses the `dependencies_of` the region."""
         users: dict[Value, list[Value]] = {value: [] for value in self.order}
         for value in users:
             for below in dependencies(value):
@@ -48,11 +48,11 @@ class Graph:
 
     @cached_property
     def depth(self) -> int:
-        """The approximate critical path in cycles."""
+        """The approximate critical path in cycles, with parameters available after one cycle."""
         return self.depth_after(1)
 
     def depth_after(self, before: int) -> int:
-        """Return the critical path in cycles if the last parameter is available only after `before` cycles."""
+        """Return the approximate critical path in cycles with the last parameter available after `before` cycles."""
         depths: dict[Value, int] = dict.fromkeys(self.parameters[-1:], before)
         for value in self.order:
             if value not in depths:
@@ -61,7 +61,7 @@ class Graph:
 
     @cached_property
     def shape(self) -> tuple[Any, ...]:
-        """A key of the graph. Graphs with equal keys produce the same code."""
+        """A key: operation, `attr`, `in_place` and dependencies of every value. Kinds of regions are left out."""
         number = {value: i for i, value in enumerate(self.order)}
         key: list[Any] = []
         for value in number:
@@ -83,7 +83,7 @@ def dependencies_of(region: Region) -> tuple[Value, ...]:
 
 
 def depth_of(value: Value, below: Iterable[Value], depths: Mapping[Value, int]) -> int:
-    """Return the depth of a value in cycles, with transfers between files: it needs the values `below`, of `depths`."""
+    """Return the depth in cycles of a value that needs the values `below`, with transfers between register files."""
     deepest = 0
     for each in below:
         crosses = each.file != value.file and each.constant is None
@@ -186,7 +186,7 @@ def rewrite(
 
 
 def _inherit_line(line: Line, *made: Value) -> None:
-    """Set the line of these values, and of their new arguments, where it is missing."""
+    """Set missing lines of these values, of their arguments and so on, down to values that have a line."""
     unseen, first = [*made], {*made}
     while unseen:
         value = unseen.pop()

@@ -17,7 +17,7 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """An exclusive upper bound of a Number: `Annotated[Number, Bound(8)]`."""
+    """An exclusive upper bound of a parameter, as in `Annotated[Number, Bound(8)]`."""
 
     below: int
 

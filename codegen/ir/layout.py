@@ -17,8 +17,8 @@ class Layout:
     """The assignment of boards or directions to lanes; a description takes its rays from it.
 
     If `batched`, a value holds `lanes` boards and a ray has one direction. Otherwise a ray holds up to `lanes`
-    directions of one board. With one lane the code is scalar. With two, both lanes shift by the same count: the second
-    holds the vertically flipped board, in which north is south. `both_sides` permits left directions, which shift left,
+    directions of one board; two lanes then shift by the same count, as the second holds the vertically flipped board,
+    in which north is south. With one lane the code is scalar. `both_sides` permits left directions, which shift left,
     and right ones in one register; that needs rotates. Directions in `scalar_directions` use a general register each.
     """
 
@@ -39,10 +39,10 @@ class Layout:
 
     @property
     def mirrored(self) -> bool:
-        """Whether the second lane of a ray holds the board upside down, for the mirrored direction.
+        """Whether the second lane of a ray holds the board flipped vertically, for the mirror image of the direction.
 
-        A direction without a mirrored partner, as noEa is of soEa, uses one lane. The fill must be invariant under the
-        flip: its constants must not distinguish ranks.
+        The mirror image of noEa is soEa. A direction without a mirror image in the set uses one lane. The fill must be
+        invariant under the flip: its constants must not distinguish ranks.
         """
         return self.directions_per_register == 2
 
@@ -104,8 +104,8 @@ class Layout:
     def sliders(self, ray: CompassRay, rooks: Value, bishops: Value, *second: Value) -> Value:
         """Return the sliders of a ray: the rooks in lanes of rook directions, the bishops in the others.
 
-        With a second set of rooks and bishops, the ray must have eight lanes that alternate between rook and bishop
-        directions, and its upper half holds the second set.
+        Bishops that cannot move in a lane's direction may be left out. With a second set, the ray must have eight lanes
+        that alternate between rook and bishop directions; the upper half of the result holds the second set.
         """
         if second:
             return repeated(beside(rooks, bishops), beside(*second))
@@ -113,7 +113,7 @@ class Layout:
             return self.board(ray, rooks if ray.straight else bishops)
         straight = [direction in ROOK for direction in ray.directions]
         if straight == sorted(straight, reverse=True) and straight.count(True) == len(straight) // 2 > 2:
-            # If the rooks fill exactly the lower lanes, a mask of the bishops can also drop those at the edge.
+            # The rooks fill exactly the lower lanes. The mask of the bishops also drops those that cannot move.
             lower = reshaped("extended", reshaped("broadcast", rooks, len(straight) // 2), len(straight))
             leave = (0 if d in ROOK else d.opposite.reach(1) for d in ray.directions)
             return lower | self.board(ray, bishops) & constant(tuple(leave))
@@ -125,7 +125,7 @@ class Layout:
         return _mirrored(board, board) if self._mirrored(ray) else ray.spread(board)
 
     def joined(self, ray: CompassRay, board: Value, other: Value, ways: Container[Direction]) -> Value:
-        """Return `board` in every lane of a ray, united with `other` if the lane's direction is in `ways`."""
+        """Return `board | other` in lanes with a direction in `ways`, else `board`, flipped as by `Layout.board`."""
         goes = [direction in ways for direction in self.directions(ray)]
         if self._mirrored(ray):
             return _mirrored(*(board | other if way else board for way in goes))
@@ -168,7 +168,7 @@ class Layout:
         return union(self.halves(board)) if self.mirrored else reshaped("unite", board)
 
     def counted(self, boards: Iterable[Value]) -> Value:
-        """Return the number of squares of all boards and all their lanes, or lane by lane if lanes hold boards."""
+        """Return the sum of the bit counts of all boards and all their lanes, or lane by lane if lanes hold boards."""
         counts = (board.popcount() for board in boards)
         return reduce(add, (count if self.batched or count.lanes == 1 else total(count) for count in counts))
 
@@ -191,7 +191,7 @@ def by_width(boards: Iterable[Value]) -> Iterable[list[Value]]:
 
 
 def _lower_lanes_united(boards: Iterable[Value]) -> Iterator[Value]:
-    """Yield the boards, but as one those that are lowest lanes of vectors: the vectors are united instead."""
+    """Yield the boards, last the union of those that are lowest lanes of vectors, made by uniting the vectors."""
     lower: list[Value] = []
     for board in boards:
         if board.op == "low-half" and board.lanes == 1:
@@ -219,7 +219,7 @@ def lanes(value: Value) -> tuple[Value, ...]:
 
 
 def reduced_halves(value: Value) -> tuple[Value, Value]:
-    """Return a value for the lower four of eight lanes and one for the upper: the unions of even and of odd lanes."""
+    """Return two lanes for the lower four of eight lanes and two for the upper: unions of the even and the odd ones."""
     low, high = halves(value | reshaped("exchange", value, 8))
     return reshaped("low-half", low, 2), reshaped("low-half", high, 2)
 
@@ -230,7 +230,7 @@ def united_pair(one: Value, other: Value) -> Value:
 
 
 def folded(value: Value, lanes: int) -> Value:
-    """Return the value with its upper half united with its lower half, again until it has this number of lanes."""
+    """Unite the upper half of a value with its lower half, again and again until it has this number of lanes."""
     while value.lanes > lanes:
         low, high = halves(value)
         value = low | high

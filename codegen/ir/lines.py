@@ -20,7 +20,7 @@ _LIBRARY = Path(dataclasses.__file__).parent
 
 
 def recorded(routine: Routine) -> Routine:
-    """Return the routine with descriptions that record the source line that creates each value."""
+    """Return the routine with `descriptions` that record the source line of each value. Named ones stay as they are."""
     return replace(routine, descriptions=tuple(map(_recorded, routine.descriptions)))
 
 
@@ -31,7 +31,7 @@ class RecordedFile:
     describe: Description
 
     def __call__(self, layout: Layout, *parameters: Value) -> tuple[Value, ...]:
-        """Trace the description under its own sys.setprofile function, and restore the one before."""
+        """Trace the description with a sys.setprofile function that records lines, then restore the previous one."""
 
         def made(frame: FrameType, event: str, _: object) -> None:
             if event == "return" and frame.f_code is _MAKES:
@@ -56,7 +56,7 @@ def _recorded(describe: Description) -> Description:
 
 
 def _line_of(frame: FrameType) -> Line | None:
-    """Return the innermost caller's expression in a fill, in codegen.ir.description or in a user's file, or None."""
+    """Return the line of the innermost caller that is in a fill, codegen.ir.description or a user's file, or None."""
     at = frame.f_back
     while at is not None and at.f_code is not RecordedFile.__call__.__code__:
         file = at.f_code.co_filename

@@ -1,6 +1,6 @@
 """Bit-matrix products of the bytes of a board (GFNI): bit reversal of ranks, and transposition of files to bytes.
 
-A matrix is a 64-bit constant. Its highest byte is the row of the lowest result bit.
+A matrix has 64 bits. Its highest byte is the row of the lowest result bit.
 """
 
 from setwise.codegen.ir.values import Value, constant, make

@@ -1,4 +1,4 @@
-"""The table of operations, with the function that each computes on one lane.
+"""The table of operations, with the function that each computes on one lane, if it is known.
 
 Known bits, demanded bits and the truth tables of bitwise operations follow from that function. A graph may hold
 operations that are missing here; nothing is known of them.
@@ -20,14 +20,14 @@ _LOW = (1 << 32) - 1
 class Operation:
     """The properties of one operation.
 
-    compute    a function from one lane of each argument, and the count if any, to the result before its reduction
-               modulo 2**64; None if it is not known
+    compute    a function from one lane of each argument, and of `attr` if any (a shift count), to the result, which
+               may need reduction modulo 2**64; None if it is not known
     bitwise    each bit of the result depends only on the argument bits in the same position
-    left       the direction of a shift or rotate by a constant count: 1 left, -1 right; 0 for other operations
+    left       1 for shl and rotl, -1 for shr: shifts and a rotate by constant counts; 0 for other operations
     commutes   the two arguments may be exchanged
     neutral    the second argument (either one, if it commutes) that leaves the other unchanged
     absorbing  the argument that is itself the result
-    writes     it writes memory and has no result
+    writes     it has no result: it writes memory, or is `done`
     mask       the result is in a mask register
     free       it needs no instruction
     cycles     approximate latency
@@ -56,7 +56,7 @@ class Operation:
         return self.compute(*lane) & ALL
 
     def zeros(self, known: tuple[int, ...], count: int, *, loose: bool) -> int:
-        """Return the known zero bits of one lane, given those of the arguments and the shift count.
+        """Return the known zero bits of one lane of the result, given those of the arguments and the shift count.
 
         `loose` treats a shift as a rotate.
         """
@@ -87,7 +87,7 @@ class Operation:
 
 
 def _corners(zeros: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-    """Yield every combination of arguments whose unknown bits are all zero or all one, given their known zero bits."""
+    """Yield every choice of arguments with all unknown bits of each zero or all one, given their known zero bits."""
     return product(*((0, ~zero & ALL) for zero in zeros))
 
 
@@ -106,7 +106,7 @@ def _bytes(sign: int) -> Callable[[int, int], int]:
 
 
 def _affine(squares: int, matrix: int, n: int) -> int:
-    """Return the bytes times a bit matrix, each xor n. The matrix's lowest byte is the row of the top result bit."""
+    """Return each byte times a bit matrix, xor n. The matrix's lowest byte is the row of the top result bit."""
     rows = matrix.to_bytes(8, "big")
     products = (sum((row & byte).bit_count() % 2 << at for at, row in enumerate(rows)) for byte in squares.to_bytes(8))
     return int.from_bytes(byte ^ n for byte in products)
@@ -125,7 +125,7 @@ def _scatter(bits: int, mask: int) -> int:
 _TABLE = (
     *(Operation(name, free=True) for name in ("const", "param", "phi", "result", "place")),
     Operation("copy", lambda a: a, bitwise=True, free=True),
-    Operation("done", writes=True, free=True),  # ends a routine whose results are written inside regions
+    Operation("done", writes=True, free=True),  # `done` ends a routine whose results are written in regions
     Operation("and", lambda a, b: a & b, True, commutes=True, neutral=ALL, absorbing=0),
     Operation("or", lambda a, b: a | b, True, commutes=True, neutral=0, absorbing=ALL),
     Operation("xor", lambda a, b: a ^ b, True, commutes=True, neutral=0),
@@ -174,11 +174,11 @@ _TABLE = (
     Operation("affine", _affine, cycles=3),
     Operation("nonzero-bytes-mask", mask=True),
     Operation("from-mask"),
-    *(Operation(name) for name in ("unite", "total", "beside")),  # lane operations, expanded before code generation
+    *(Operation(name) for name in ("unite", "total", "beside")),  # selection lowers these operations on lanes
     *(Operation(name, writes=True) for name in ("store", "put", "put-low", "put-entry")),
     *(Operation(name) for name in ("load", "reload", "splat-reload", "argument", "load-constant")),
     *(Operation(name) for name in ("table", "entry", "address", "distance")),
-    *(Operation(name) for name in ("step", "run", "path")),  # ray operations, expanded before code generation
+    *(Operation(name) for name in ("step", "run", "path")),  # the pass `expand` lowers these
 )
 
 OPERATIONS: Mapping[str, Operation] = MappingProxyType({operation.name: operation for operation in _TABLE})

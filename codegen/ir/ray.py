@@ -1,4 +1,4 @@
-"""Rays whose direction is known at run time, and the constructor of all rays."""
+"""Rays whose direction is known only at run time, and the function `ray`, which makes a ray of one direction."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -41,7 +41,7 @@ class RuntimeRay(Ray):
 
     @cached_property
     def count(self) -> Value:
-        """The rotate count of one step."""
+        """The count, 1 to 63, by which a rotate to the left makes one step."""
         return table([d.shift & 63 for d in DIR8], self.dir8, size=1)
 
     @cached_property
@@ -56,7 +56,7 @@ class RuntimeRay(Ray):
 
 
 def ray(*directions: Direction | Value) -> Ray:
-    """Return the ray of a direction, of several steps taken as one leap, or of a dir8 known at run time."""
+    """Return the ray of a direction, of several steps taken as one leap, or of a dir8, which may be a constant."""
     if len(directions) == 1 and isinstance(directions[0], Value):
         return RuntimeRay.of(directions[0])
     return CompassRay((leap(*(direction for direction in directions if isinstance(direction, Direction))),))

@@ -34,7 +34,7 @@ class Parameter:
 
     @property
     def scalar(self) -> bool:
-        """Whether the parameter is one number or address, independent of the lanes."""
+        """Whether all lanes share the parameter: a square, a direction, a count or an address."""
         return self.kind in ("square", "dir8", "direction9", "boards", "results", "count")
 
     @property
@@ -47,8 +47,8 @@ class Parameter:
 class Written:
     """A specification or requirement from a user: a function over words, a routine, or the name of a routine.
 
-    A routine denotes its description, a name denotes the specification of the routine. `name` is the routine that the
-    contract belongs to. `number` is 0 for the specification, and 1 or more for a requirement.
+    A routine denotes its description, a name denotes the specification of the routine. `name` names the routine of the
+    contract, in a requirement without its direction. `number` is 0 for the specification, otherwise 1 or more.
     """
 
     name: str
@@ -94,12 +94,12 @@ class Contract:
 
     @property
     def required(self) -> tuple[str, ...]:
-        """The requirements as text."""
+        """The texts of the requirements."""
         return tuple(map(str, self.requires))
 
     @property
     def outside(self) -> str:
-        """The consequences of a call that violates the requirements, as text; empty if every call is valid."""
+        """The consequences of violating a bound, a requirement on sliders or a user's predicate, as text, or ""."""
         parts = ["a number beyond its bound may read, or jump to, arbitrary memory"] if self.bounded else []
         if any(isinstance(requirement, Written) or requirement in SLIDERS_WITHIN for requirement in self.requires):
             parts.append("results are unspecified and may differ between instruction sets")
@@ -125,7 +125,7 @@ class Routine:
     direction: str
     contract: Contract
     descriptions: tuple[Description, ...]
-    """Equivalent descriptions. The one with the shortest code is used, the first of equals."""
+    """Equivalent descriptions. `lower` uses the one with the shortest code."""
     source: str
     summary: str
     isas: tuple[str, ...]

@@ -1,8 +1,8 @@
 """Immutable 64-bit values, the operations on them, and rays.
 
-A fill is an ordinary function over values. Called with parameters it is *traced*: each operator creates a node of the
-graph. Called with constants it is *evaluated*: an operation on constants is folded, so the same description is an
-oracle.
+A fill is an ordinary function over values. Called with parameters it is *traced*: an operator creates a node of the
+graph, unless it can be folded. Called with constants it is *evaluated*: operations on constants are folded, so the same
+description is an oracle.
 
 >>> (constant(0x81) << 1 | 1).number, (1 << constant(3)).number
 (259, 8)
@@ -46,11 +46,11 @@ _COMPARED = (
 class Value:
     """A 64-bit value, or a vector of them: the result of one operation.
 
-    Values are immutable by their Final annotations alone: a frozen dataclass takes four times as long to create.
+    Only Final annotations make values immutable: a frozen dataclass takes four times as long to create. `line` may be
+    set later.
 
-    `attr` holds data of the operation that is not a value: a constant's lanes, shift counts, a ray. `in_place` marks an
-    in-place operator (`gen |= x`), whose result is the variable on the left side. `line` is the source line in the
-    description, if lines are recorded (setwise.codegen.ir.lines).
+    `attr` is data of the operation, such as a constant's lanes, shift counts, or a ray and its steps. `in_place` marks
+    an in-place operator (`gen |= x`). `line` is the source line in the description, if codegen.ir.lines records lines.
     """
 
     op: Final[str]
@@ -77,7 +77,7 @@ class Value:
 
     @property
     def count(self) -> int:
-        """The operation's number: a truth table, a size, or the shift count of the first lane."""
+        """The number `attr`, or the first of a tuple: a truth table, a displacement, the shift count of lane 0."""
         return int(self.attr[0] if isinstance(self.attr, tuple) else self.attr)
 
     @property
@@ -102,11 +102,11 @@ class Value:
     __hash__ = object.__hash__
 
     def on(self, args: tuple[Value, ...]) -> Value:
-        """Return the value of the same operation on other arguments."""
+        """Return a value of the same operation with the arguments `args`, not folded."""
         return Value(self.op, args, self.attr, self.lanes, self.in_place, self.region, self.line)
 
     def copy(self) -> Value:
-        """Return a new variable with this value. If a register must be copied, the new variable gets the copy."""
+        """Return a constant itself, or a new variable with this value, which gets the register copy if one is made."""
         return self if self.op == "const" else Value("copy", (self,), lanes=self.lanes)
 
     def step(self, *directions: Direction) -> Value:
@@ -256,7 +256,7 @@ class Region:
 
 
 def constant(number: int | Lanes, lanes: int = 1) -> Value:
-    """Return a constant: the same number in every lane, or one number per lane."""
+    """Return a constant, modulo 2**64: the same number in each of `lanes` lanes, or a tuple of one number per lane."""
     numbers = number if isinstance(number, tuple) else (index(number),) * lanes
     return Value("const", attr=tuple(n & ALL for n in numbers), lanes=len(numbers))
 
@@ -277,7 +277,7 @@ def place_of(value: Value, values: Sequence[Value]) -> int:
 
 
 def in_register(value: Value) -> bool:
-    """Return whether a value occupies a register. Constants and memory operands do not."""
+    """Return whether a value is neither a constant nor a memory operand."""
     return value.op not in ("const", "place")
 
 
@@ -299,7 +299,7 @@ def store(pointer: Value, index: Value, boards: Value) -> Value:
 
 
 def shift_signed(value: Value, counts: Lanes) -> Value:
-    """Return each lane shifted left by its count, or right if that is negative; rotated if counts differ in sign."""
+    """Shift each lane left by its count, or right by a negative one. Rotate all lanes if both signs occur."""
     if all(count >= 0 for count in counts):
         return make("shl", value, attr=counts)
     if all(count <= 0 for count in counts):
@@ -308,7 +308,7 @@ def shift_signed(value: Value, counts: Lanes) -> Value:
 
 
 def make(op: str, *operands: Value | int, attr: Any = None, in_place: bool = False) -> Value:
-    """Return the value of an operation, folded if it is a constant or equal to one of the arguments."""
+    """Return the value of an operation, or a constant or earlier value that `_fold` finds equal to it."""
     lanes = max([operand.lanes for operand in operands if isinstance(operand, Value)])
     args = tuple([_in_lanes(operand, lanes) for operand in operands])
     folded = _fold(op, args, attr, lanes)
@@ -338,7 +338,7 @@ def repeated(first: Value, second: Value) -> Value:
 
 
 def total(value: Value) -> Value:
-    """Return the sum of all lanes."""
+    """Return the sum of all lanes modulo 2**64, as one lane."""
     return constant(sum(value.constant)) if value.constant is not None else Value("total", (value,))
 
 
@@ -352,7 +352,7 @@ RESHAPES: Mapping[str, Callable[[Lanes, int], Lanes]] = MappingProxyType(
         "unite": lambda numbers, _: (reduce(or_, numbers),),
     }
 )
-"""Operations that rearrange lanes: functions from a constant's lanes and the new number of lanes to the new lanes."""
+"""Operations that move or unite lanes: functions from a constant's lanes and their new number to the new lanes."""
 
 
 def _in_lanes(operand: Value | int, lanes: int) -> Value:
@@ -409,20 +409,20 @@ def _fold(op: str, args: tuple[Value, ...], attr: Any, lanes: int) -> Value | No
 
 
 class Ray:
-    """The operations of a fill along a ray, by 1 to 7 squares. Each is a node of the graph."""
+    """The operations of a fill along a ray. They return nodes of the graph; a CompassRay folds them on constants."""
 
     def step(self, squares: Value, n: int = 1) -> Value:
-        """Return the squares n steps along the ray. Squares that would leave the board are dropped."""
+        """Return the squares, moved n steps along the ray, 1 to 7. Squares that would leave the board are dropped."""
         return self._node("step", squares, _within_board(n))
 
     def run(self, propagator: Value, n: int) -> Value:
-        """Return the squares that end n propagators in a row along the ray, each of which the ray can enter."""
+        """Return the last squares of n propagators in a row along the ray, 1 to 7, each of which the ray can enter."""
         return self._node("run", propagator, _within_board(n))
 
     def path(self, propagator: Value, *, attacks: bool = False) -> Value:
         """Return the propagators that the ray can enter.
 
-        `attacks` states that only the squares after them matter: those from which the ray leaves the board may be
+        `attacks` states that only the squares after them matter: propagators from which the ray leaves the board may be
         cleared.
         """
         return self._node("path", propagator, int(attacks))
@@ -462,11 +462,11 @@ class CompassRay(Ray):
         return CompassRay(tuple(direction.opposite for direction in self.directions))
 
     def shift(self, value: Value, n: int) -> Value:
-        """Return the value shifted by n steps, without a mask against wraps."""
+        """Return the value shifted by n steps, without a mask against wraps; see `shift_signed` for the rotates."""
         return shift_signed(value, tuple(n * d.shift for d in self.by_lane(value.lanes)))
 
     def mask(self, n: int, lanes: int, *, ranks: bool) -> Value:
-        """Return the files that n steps can reach, in each lane; with `ranks` only the squares that they can reach.
+        """Return, by lane, the files that n steps can reach, or with `ranks` the squares that they can reach.
 
         A ray with directions that shift left and right always gets the squares, since it uses rotates.
         """

@@ -90,9 +90,9 @@ Operand = Register | Memory | int | Label
 
 
 class Line(NamedTuple):
-    """A source line of a description, and the first and end column of an expression on it, 0 and 0 if unknown.
+    """A source line of a description, and an expression's byte columns on it, the end exclusive, (0, 0) if unknown.
 
-    `directions` names those of the first ray that is a variable there, by lane.
+    `directions` names those of the first ray among the variables there, lane by lane.
     """
 
     file: str
@@ -103,7 +103,7 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """One machine instruction in Intel operand order. `mask` is its EVEX write mask; with `zeroing` it clears lanes."""
+    """A machine instruction in Intel operand order. With `zeroing` it clears lanes outside its EVEX write `mask`."""
 
     mnemonic: str
     operands: tuple[Operand, ...] = ()

@@ -83,7 +83,7 @@ WIN64 = Convention(
     stack_arguments=40,
     home=32,
 )
-"""The Microsoft x64 calling convention, with 32 bytes of shadow space above the return address."""
+"""The Microsoft x64 calling convention with 32 bytes of shadow space, but vectors are passed in registers 0 to 3."""
 
 WIKI = replace(WIN64, name="wiki", arguments=_registers("rdx rcx"), vector_arguments=(2, 3), stack_arguments=8)
 """The registers of the literature: sliders rdx, empty rcx, result rax (Dumb7Fill); sliders xmm2, occupied xmm3,

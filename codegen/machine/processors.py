@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 BASELINE = frozenset({"x86-64", "sse", "sse2"})
-"""The features of every x86-64 processor."""
+"""Features that every x86-64 processor has."""
 
 _NEHALEM = frozenset({"ssse3", "sse4.1", "sse4.2", "popcnt"})
 _HASWELL = _NEHALEM | {"avx", "bmi1", "avx2", "bmi2"}
@@ -22,7 +22,7 @@ FEATURES: Mapping[str, frozenset[str]] = {
     "zen4": _ICE_LAKE,
     "zen5": _ICE_LAKE,
 }
-"""The features of each processor beyond the baseline that kernels may require, by the names of codegen.run.cpu."""
+"""By processor: its features beyond the baseline that kernels may require, named as in codegen.run.cpu."""
 
 _ASKED = frozenset[str]().union(*FEATURES.values())
 _CAME_WITH = {
@@ -33,7 +33,7 @@ _CAME_WITH = {
     "avx512vpopcntdq": "avx512vbmi",
     "avx512vbmi2": "avx512vbmi",
 }
-"""Features that only foreign code requires, each with its companion in FEATURES: a processor has both or neither."""
+"""Features that only foreign code requires, each with its companion: a processor of FEATURES has both or neither."""
 
 
 def asked_for(features: Iterable[str]) -> frozenset[str]:

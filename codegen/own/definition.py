@@ -1,9 +1,9 @@
 """Definitions: a user's functions as routines, with kinds from annotations, specifications and requirements.
 
 A parameter's annotation is its kind: Board, Occupied, Empty, Square, Dir8, or Number, which `Annotated` may bound. A
-function of a `Ray` defines eight routines, one per direction, further ones for the sets of directions, and one with a
-direction known at run time. A function of a `Layout` takes its rays from it. In all other routines, except those for
-sets of directions, vector lanes hold boards. Several results are a NamedTuple.
+function of a `Ray` defines eight routines, one per direction, further ones for the sets of directions, and one without
+vectors for a direction known at run time. A function of a `Layout` takes its rays from it. In vectors, lanes hold
+directions for a function of a `Layout` and for sets of directions, else boards. Several results are a NamedTuple.
 """
 
 import inspect
@@ -34,17 +34,17 @@ _MADE = "__setwise_routines__"
 
 
 class DescriptionError(ValueError):
-    """A description that is invalid or cannot be traced.
+    """An error in a description that is invalid or cannot be traced, or several routines where one is required.
 
-    The message is one line that begins with the file and line.
+    The message is one line. For an error in a description it begins with the file and line.
     """
 
 
 class Definition:
-    """A user's function as the description of one routine, or of one per direction.
+    """A user's function as the description of one routine, or of several if it is a function of a `Ray`.
 
-    Raise TypeError unless it is a function, and DescriptionError for missing or invalid annotations, for names that an
-    export language cannot use, and for unknown instruction sets.
+    Raise TypeError unless it is a function, and DescriptionError for missing or invalid annotations or parameters, for
+    names that an export language cannot use, and for unknown instruction sets or none.
     """
 
     def __init__(self, function: Callable[..., Any], isas: Sequence[str] = ALL_SETS) -> None:
@@ -72,7 +72,7 @@ class Definition:
             raise self._error("a function of a Ray returns one board: write -> Board, or take a Layout")
         taken = [inspect.Parameter(p.name, inspect.Parameter.POSITIONAL_ONLY, annotation=int) for p in self.parameters]
         returned = int if len(self.results) == 1 else tuple[int, ...]
-        self.__signature__ = inspect.Signature(taken, return_annotation=returned)  # for calls with integers
+        self.__signature__ = inspect.Signature(taken, return_annotation=returned)  # that of calls with integers
         made_in(function.__module__).append(self)
 
     @property
@@ -85,8 +85,8 @@ class Definition:
 
         A function takes the routine's parameters as words, with Python's operators modulo 2**64. It returns a word, or
         a tuple of one word per result. It is run on integers, arrays and bit-vectors. If the routine is a function of a
-        `Ray`, the specification's first argument is the name of the direction. A function that branches on its words
-        can be checked by running, but not proved.
+        `Ray`, the specification's first argument is the name of one direction; a set unites its results. A function
+        that branches on its words can be checked by running, but not proved.
 
         Another routine of your own means: both compute the same for all inputs. A name from the catalogue
         ("sliders.union") means the specification of that routine. If the routine is a function of a `Ray`, the name is
@@ -111,7 +111,7 @@ class Definition:
             raise TypeError(f"{function!r} is not a function: define a routine with def")
         if len(self._names(function)) != len(self.parameters) + self._shaped:
             raise self._error(
-                "this description has other parameters than the first: use the same ones", function=function
+                "this description takes another number of parameters than the first: take the same", function=function
             )
         self._functions.append(function)
         self._routines = ()
@@ -122,12 +122,12 @@ class Definition:
 
     @property
     def routines(self) -> tuple[Routine, ...]:
-        """The routines: one, or one for each direction, for each set of directions, and for a run-time direction."""
+        """The routines with an instruction set: one, or one for each direction, each set, and a run-time direction."""
         if not self._routines:
             made = self._made(self._held_to)
             self._routines = tuple(routine for routine in made if routine.isas)
             if not self._routines:
-                raise self._error(f"not available for {', '.join(self._isas)}: add another instruction set to isas")
+                raise self._error(f"not available for {', '.join(self._isas)}: add x86-64 to isas")
         return self._routines
 
     def _made(self, held_to: Any) -> Iterator[Routine]:
@@ -174,7 +174,7 @@ class Definition:
     def _written(self, held_to: Any, direction: str) -> Written | str:
         """Return the specification `held_to` for the routine of a direction, "" for none.
 
-        Another definition becomes its routine of the same direction, without a specification of its own.
+        Another definition becomes its routine of the same direction, or its only one, without its own specification.
         """
         name = ".".join(filter(None, (self.name, direction)))
         if isinstance(held_to, Definition):
@@ -254,7 +254,7 @@ class Definition:
             raise error("a generator or coroutine returns no board: use def with return")
         for parameter in inspect.signature(function).parameters.values():
             if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD, parameter.KEYWORD_ONLY):
-                raise error(f"'{parameter}' is not a positional parameter: a routine has only positional ones")
+                raise error(f"parameter '{parameter.name}' is not positional: a routine has only positional ones")
             if parameter.default is not parameter.empty:
                 raise error(f"parameter '{parameter.name}' has a default: a routine needs every argument")
         return [*inspect.signature(function).parameters]
@@ -279,7 +279,7 @@ class Definition:
         fields = getattr(hint, "_fields", None)
         if isinstance(fields, tuple) and fields and all(name.isascii() for name in fields):
             return fields
-        raise self._error("the return annotation is missing or no board: write -> Board, or a NamedTuple of boards")
+        raise self._error("the return annotation is missing or no board: write -> Board, or an ASCII NamedTuple")
 
     def _error(self, what: str, line: int = 0, function: Callable[..., Any] | None = None) -> DescriptionError:
         """Return the error for a line of the user's file, or without a line for the function's first line."""

@@ -29,7 +29,7 @@ _OURS = re.compile(r"t\d+|[iuf]\d+|setwise.*|_.*")
 
 
 def reserved(name: str) -> bool:
-    """Return whether an export language, or an export itself, reserves the name.
+    """Return whether an export language, or an export itself, reserves the name, in any case of letters.
 
     >>> reserved("type"), reserved("t0"), reserved("knights")
     (True, True, False)

@@ -52,8 +52,8 @@ def routines_named(name: str) -> list[Routine]:
     """Return the routines that a name denotes.
 
     A file denotes all its routines, a function one or those of its directions, a pattern all that match. `.batch` after
-    the name of a function or direction denotes its routines over arrays. Raise a one-line ValueError for a file that is
-    missing or fails, for a name that it does not define, and for `.batch` of a routine that cannot have it.
+    the name or pattern denotes the same routines over arrays. Raise a one-line ValueError for a file that is
+    missing or fails, for a name that it does not define, and for `.batch` if one of its routines cannot have it.
     """
     module, wanted = parted(name)
     definitions = definitions_of(module)
@@ -138,7 +138,7 @@ def _file(file: str, path: Path, content: bytes) -> ModuleType:
     try:
         with _importing(str(path.parent)), running(file, partial(_refused, file), DescriptionError):
             exec(compile(content, file, "exec"), module.__dict__)  # the read content, even if the file has changed
-    except BaseException:  # a failed import does so, too
+    except BaseException:  # a failed import removes its module, too
         del sys.modules[file]
         raise
     return module

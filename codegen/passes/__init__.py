@@ -1,1 +1,1 @@
-"""The passes of code generation, one a file, and the state that each gets and returns."""
+"""The passes of code generation, their analyses and helpers, and the state that each pass gets and returns."""

@@ -24,7 +24,7 @@ def balance(graph: Graph) -> Graph:
     depths: dict[Value, int] = {}
     known: dict[Value, Lanes] = {}
     unions: dict[Value, deque[Value]] = {}
-    """The new parts of each old union whose only user is a union or a mask."""
+    """The new parts of each old union that is `inside` another value, until a union takes them."""
 
     def depth(value: Value) -> int:
         if value not in depths:
@@ -49,7 +49,7 @@ def balance(graph: Graph) -> Graph:
         return first
 
     def under(value: Value, old: Value) -> list[Value]:
-        """Split a masked union into the parts that need no mask and the masked rest, or return the value alone."""
+        """Return the parts of a masked union that need no mask, then the masked rest, or the value alone."""
         union, mask = masked_of(value)
         if mask is None or union.op != "or":
             return [value]

@@ -1,7 +1,7 @@
 """Strength reduction of left shifts: compute a shift from a shift of the same board by 1 to 3 bits less.
 
 `p << 9` is `lea` of `p << 7` times 4, which saves the copy before a shift on targets without a three-operand rotate.
-The shorter shift then lives longer. So the passes are optional: one for the shifts of runs, one for all in one lane.
+The shorter shift then lives longer. So the passes are optional: one is for shifts of runs, one for all left shifts.
 """
 
 from setwise.codegen.ir.graph import Graph, rewrite
@@ -40,7 +40,7 @@ def chain_shifts(graph: Graph, *, runs_only: bool) -> Graph:
 
 
 def chain_runs_pass(state: State) -> State:
-    """Compute left shifts of runs from shorter ones: shifts that all users intersect with the shifted board."""
+    """Compute left shifts of runs from shorter ones: shifts of a board that all users intersect with that board."""
     return _shifted_on(state, runs_only=True)
 
 

@@ -14,7 +14,7 @@ Body = tuple[Region, int]
 """A region, and the number of one of its bodies."""
 
 Home = tuple[Body, ...]
-"""The position of a block: the bodies around it, outermost first."""
+"""The position of a block: the bodies that it is inside, outermost first, its own last; empty outside regions."""
 
 _LEAVES = frozenset({"const", "param", "phi", "place"})
 """Operations that are in no block, since no instruction carries them out."""
@@ -24,10 +24,10 @@ _LEAVES = frozenset({"const", "param", "phi", "place"})
 def place_values(graph: Graph) -> Block:
     """Return the graph as a block. Sink values into branches as far as uses allow, and hoist invariants out of loops.
 
-    Within a block the order is that of a depth-first walk from the results, arguments first.
+    Within a block the order is that of a depth-first walk, arguments first.
     """
     order = graph.order
-    if all(value.region is None for value in order):  # one block
+    if all(value.region is None for value in order):  # without regions, one block
         return Block(tuple([value for value in order if value.op not in _LEAVES]))
     results = {v.region: [r for r in order if r.region is v.region] for v in order if v.region is not None}
     placing = _Placing(_homes(graph, order, bodies_around(order)), results)
@@ -68,7 +68,7 @@ class _Placing:
 
 
 def bodies_around(order: tuple[Value, ...]) -> dict[Value, frozenset[Body]]:
-    """Return for each value the bodies on whose phis it depends: it can be computed only inside them."""
+    """Return for each value the bodies that must contain it, since it depends on their phis."""
     bodies = {v.region: [(v.region, n) for n in range(len(v.region.bodies))] for v in order if v.region is not None}
     owner = {phi: body for region, all_ in bodies.items() for body in all_ for phi in region.phis[body[1]]}
     around: dict[Value, frozenset[Body]] = {}
@@ -119,7 +119,7 @@ def _common(left: Home, right: Home) -> Home:
 
 
 def _out_of_loops(home: Home, needed: frozenset[Body]) -> Home:
-    """Return the block around the outermost loop of `home` that, with all within it, is not `needed`, else `home`."""
+    """Return the block around the outermost loop of `home` from which on inward no body is `needed`, else `home`."""
     for depth, (region, _) in enumerate(home):
         if region.kind == "loop" and not needed.intersection(home[depth:]):
             return home[:depth]
@@ -127,5 +127,5 @@ def _out_of_loops(home: Home, needed: frozenset[Body]) -> Home:
 
 
 def code_motion_pass(state: State) -> State:
-    """Assign the values of the graph to blocks."""
+    """Assign the values of the graph to blocks, in order."""
     return replace(state, block=place_values(state.graph))

@@ -1,4 +1,4 @@
-"""Expand steps, runs and paths of rays into shifts, and into masks against wraps, which they share if possible."""
+"""Expand steps, runs and paths of rays into shifts, rotates, and masks against wraps, which they share if possible."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
@@ -32,7 +32,7 @@ class _Expansion:
             run = self.run(value.args[0], self.ray(value), n)
             return self.exact(run, self.ray(value), n, self.wanted[old])
         if value.op == "and":
-            # Mask the propagator that a step is intersected with, not the step: one mask serves all steps.
+            # Mask the propagator that a step is intersected with, not the step: steps of one length share that mask.
             for step, other in (value.args, value.args[::-1]):
                 if step.op == "step":
                     ray, n = self.ray(step), step.attr[1]
@@ -62,7 +62,7 @@ class _Expansion:
         return self.confine_to(value, mask) if meets((~mask).constant or (), wanted) else value
 
     def run(self, propagator: Value, ray: CompassRay | RuntimeRay, n: int) -> Value:
-        """Return a run from shorter ones: p1 = p & mask, p2 = p1 & shift(p1, 1), p3 = p2 & shift(p1, 2), and so on."""
+        """Return run n: p & mask for 1, else the shifted `twin`, or run m & shift(run n // 2, m), m = n - n // 2."""
         key = (propagator, ray, n)
         if key not in self.runs:
             twin = self.twin(propagator, ray, n) if isinstance(ray, CompassRay) else None
@@ -80,13 +80,13 @@ class _Expansion:
         return self.runs[key]
 
     def twin(self, propagator: Value, ray: CompassRay, n: int) -> Value | None:
-        """Return the opposite ray's run if it exists and one mask of the propagator serves both rays, else None."""
+        """Return the opposite ray's run if it is made and one mask of the propagator serves both rays, else None."""
         run = self.runs.get((propagator, ray.opposite, n))
         both = self.confine(propagator, ray, 1), self.confine(propagator, ray.opposite, 1)
         return run if both[0] is both[1] else None
 
     def confine(self, value: Value, ray: CompassRay | RuntimeRay, n: int) -> Value:
-        """Return the value without the files, and if `ranks(value)` the ranks, that n steps of the ray cannot reach."""
+        """Return the value within a ray's mask of n steps, which clears ranks if `ranks(value)` or the ray rotates."""
         if self.within.get((value, ray), 0) >= n:
             return value
         confined = self.confine_to(value, ray.mask(n, value.lanes, ranks=self.ranks(value)))
@@ -94,7 +94,7 @@ class _Expansion:
         return confined
 
     def ranks(self, value: Value) -> bool:
-        """Return whether masks of a value clear emptied ranks too: rotates save copies in general registers only."""
+        """Return whether masks clear ranks, and the value has one lane: rotates save copies in general registers."""
         return self.masks.ranks and value.lanes == 1
 
     def confine_to(self, value: Value, mask: Value) -> Value:
@@ -143,13 +143,13 @@ def _joined(graph: Graph) -> Graph:
 
 @lru_cache(CACHED_GRAPHS)
 def expand(graph: Graph, masks: Masks) -> Graph:
-    """Return the graph with its steps, runs and paths as shifts and masks, by a choice of masks."""
+    """Return the graph with its steps, runs and paths as shifts, rotates and masks, by a choice of masks."""
     graph = _joined(graph)
     expansion = _Expansion(masks, _wanted(graph))
     graph = rewrite(graph, expansion.rule, operations=("path", "run", "and"))
 
     def alone(value: Value, _: Value) -> Value:
-        """Return a step without a propagator as a shift and a mask. A shift clears emptied ranks, a rotate does not."""
+        """Return a step without a propagator as a shift, masked if bits may wrap; a rotate needs a mask of ranks."""
         ray, n = expansion.ray(value), value.attr[1]
         shifted = ray.shift(value.args[0], n)
         mask = ray.mask(n, value.lanes, ranks=shifted.op == "rotl")

@@ -25,7 +25,7 @@ class BlockDag:
     """The dependence graph of a basic block, and the schedules that depend on it alone.
 
     An instruction, and the value that it defines, is a number: its position in the block. Values from outside have the
-    numbers after these. `registers` counts general registers. Graphs are equal if no scheduler can tell them apart.
+    numbers after these. `registers` is the number of general registers to use. Equal graphs have equal schedules.
     """
 
     def __init__(self, values: list[Value], live_out: Collection[Value], target: Target, registers: int) -> None:
@@ -37,7 +37,7 @@ class BlockDag:
         self.before = [tuple([arg for arg in args if arg < len(values)]) for args in self.args]
         """The operands that the block itself defines: the predecessors of each instruction."""
         self.overwritable = tuple([tuple([number[arg] for arg in _overwritable(v, target)]) for v in values])
-        """The operands that each instruction may overwrite; none for a copy or if it has a three-operand form."""
+        """The operands that each instruction may overwrite; none for a copy, or if some form of it overwrites none."""
         users: list[list[int]] = [[] for _ in number]
         for i, args in enumerate(self.args):
             for arg in args:
@@ -53,7 +53,7 @@ class BlockDag:
         self.file = tuple([value.file for value in number])
         self.cycles = tuple([value.operation.cycles for value in values])
         self.spare: dict[RegisterFile, int] = {"general": registers, "vector": target.vectors, "mask": len(MASKS)}
-        """The number of free registers of each file on entry: negative if too few, at most the values it gets."""
+        """The free registers of each file on entry: negative if too few, at most as many as its instructions."""
         for file in self.file[len(values) :]:
             self.spare[file] -= 1
         for file, left in self.spare.items():
@@ -97,7 +97,7 @@ class BlockDag:
                             break
                         pending.append(overwriter[arg])
             if end is None:
-                # No augmenting path starts here, so none will ever lead through here.
+                # No augmenting path leads on from these operands, and none ever will.
                 in_vain.update(came)
                 unmatched += bool(args)
             while end is not None:
@@ -152,7 +152,7 @@ class BlockDag:
         return height
 
     def _makespan(self, order: list[int]) -> float:
-        """Return the cycles of a schedule if WIDTH instructions, of one cycle each, begin in a cycle, in order."""
+        """Return a schedule's cycles: number n takes one, from n / WIDTH or the end of its operands, the later."""
         ends = [0.0] * len(self.file)
         for at, i in enumerate(order):
             ends[i] = 1 + max([at / WIDTH, *[ends[arg] for arg in self.args[i]]])
@@ -209,8 +209,8 @@ def list_schedule(
 ) -> list[int]:
     """Return the source order up to `begin`, then at each step an instruction whose predecessors, `before`, are done.
 
-    It is the one that leaves fewest registers lacking, of equals that of highest priority. With `greedy` it is the one
-    with the most operands that die, of equals the first in source order.
+    It is the one that leaves fewest registers of its file lacking, of equals that of highest priority. With `greedy` it
+    is the one with the most operands that die. Of further equals it is the first in source order.
     """
     file = dag.file
     after: list[list[int]] = [[] for _ in before]
@@ -220,9 +220,9 @@ def list_schedule(
     pressure = PressureTracker(dag)
     waiting = [*map(len, before)]
     groups: dict[int, tuple[RegisterFile, int]] = {}
-    """The register file of each ready instruction, and the number of its registers that the instruction takes.
+    """Each ready instruction's file, and the registers of the file that it takes, less those of dying operands.
 
-    The number falls when the instruction becomes the last reader of an operand.
+    With `greedy`, "general" and less all dying operands. The number falls when it becomes a last reader.
     """
     ready: dict[tuple[RegisterFile, int], list[tuple[int, int]]] = {}
     order: list[int] = []

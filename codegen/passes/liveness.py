@@ -14,8 +14,8 @@ class ProgramPoint(NamedTuple):
     """One step in execution order."""
 
     kind: Literal["make", "enter", "body", "leave", "exit"]
-    """make: define a value, or store. enter: load the phis of a region. body: begin a body, registers as after enter.
-    leave: move the next values to the phis. exit: end the region."""
+    """make: define a value, or store. enter: move initial values to the phis of a region. body: begin a body, registers
+    as after enter. leave: move the next values to the phis. exit: end the region."""
     live_after: frozenset[Value]
     value: Value | None = None
     """The value that is defined, or the store."""
@@ -49,7 +49,7 @@ def entry_conditions(region: Region) -> tuple[Value, ...]:
 
 
 def loop_conditions(region: Region) -> tuple[Value, ...]:
-    """Return the value that a loop tests after each iteration; other regions test none."""
+    """Return the value that a loop tests after each iteration; for other regions return none."""
     return region.tested if region.kind == "loop" else ()
 
 

@@ -22,7 +22,7 @@ def peephole_pass(state: State) -> State:
 
 
 def _flags_from(before: list[Item], register: Operand) -> bool:
-    """Return whether the last instruction before, moves aside, has set the flags by the register's present value."""
+    """Return whether the last instruction since a label, `mov` aside, set the flags by the register's present value."""
     for item in reversed(before):
         if isinstance(item, Label):
             return False

@@ -1,8 +1,8 @@
 """Prologue and epilogue: the frame with saved registers and stack slots, stack arguments, and the return.
 
-rsp is a multiple of 8 or 16, and a vector across two cache lines takes twice as long. So if vectors of more than 128
-bits are spilled in a loop, the slots are aligned to the largest one, if a register is free to point to them. The saved
-registers keep the places that unwinders expect.
+rsp is aligned to 8 or 16 bytes only, and access to a vector across two cache lines takes twice as long. So if a loop
+accesses slots of more than 128 bits, the first slot is aligned to the largest of these, if a register is free to point
+there. The saved registers keep the places that unwinders expect.
 """
 
 from collections.abc import Iterator
@@ -54,7 +54,7 @@ class Frame:
 
     @property
     def room(self) -> int:
-        """The bytes below the pushed registers: slots, then 16 for each saved vector, aligned to 16 as on Windows."""
+        """The bytes below the pushed registers: slots; if vectors are saved, 16 for each and padding of rsp to 16."""
         if not self.vectors:
             return self._slot_bytes
         taken = self.vectors_start + 16 * len(self.vectors)
@@ -67,10 +67,10 @@ class Frame:
 
 
 def add_frame(items: tuple[Item, ...], frame: Frame, avx: bool, wide_result: bool) -> tuple[Item, ...]:
-    """Return the instructions with prologue and epilogue, `ret` included, and with addresses of stack operands.
+    """Return the instructions with prologue and epilogue, `ret` included, and with the final addresses on the stack.
 
     `avx`: save vectors by AVX. SSE code runs slowly after the routine if upper halves of vector registers 0 to 15 are
-    dirty. So vzeroupper clears them, unless the result is in one (`wide_result`).
+    dirty. So vzeroupper clears them if any is written, unless the result is in one (`wide_result`).
     """
 
     def placed(operand: Operand) -> Operand:
@@ -106,7 +106,7 @@ def _is_slot(operand: Operand) -> TypeGuard[Memory]:
 
 
 def _aligned(frame: Frame, items: tuple[Item, ...], convention: Convention) -> Frame:
-    """Return the frame, aligned if vectors of more than 128 bits are spilled in a loop and a register is free."""
+    """Return the frame, aligned if a loop accesses slots of more than 128 bits and a general register is free."""
     size = max([o.bits // 8 for item in _in_loops(items) for o in item.operands if _is_slot(o)], default=0)
     used = {register for item in items if isinstance(item, Instruction) for register in _named(item)}
     free = (register for register in (*convention.scratch, *convention.saved) if register not in used)
@@ -118,7 +118,7 @@ def _aligned(frame: Frame, items: tuple[Item, ...], convention: Convention) -> F
 
 
 def _in_loops(items: tuple[Item, ...]) -> list[Instruction]:
-    """Return the instructions in loops: from the target of a backward branch up to the branch."""
+    """Return the instructions in loops: from the target of a backward branch, up to but without the branch."""
     places = {item: at for at, item in enumerate(items) if isinstance(item, Label)}
     inside: set[int] = set()
     for at, item in enumerate(items):

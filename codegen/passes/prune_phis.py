@@ -59,7 +59,7 @@ def prune_phis(graph: Graph) -> Graph:
 
 
 def _stays(region: Region, at: int, unread: set[Value]) -> bool:
-    """Return whether each body leaves carried value number `at` unchanged, or its next value is unread."""
+    """Return whether in each body the next value of carried value number `at` is its phi, or is unread."""
     pairs = zip(region.bodies, region.phis, strict=True)
     return all(body[at] is phis[at] or phis[at] in unread for body, phis in pairs)
 

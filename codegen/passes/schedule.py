@@ -2,8 +2,8 @@
 
 A two-operand instruction overwrites an operand. If that operand is still live, the allocator must insert a copy. So the
 pass begins with several schedules: source order, a greedy one, some by subtrees. To each it adds last-use constraints
-(an instruction is scheduled after all other uses of its operand) one by one, while they lower the number of copies and
-of lacking registers. The best result is taken.
+(an instruction is scheduled after all other uses of its operand) one by one, while they lower the cost: the number of
+copies, and two for each lacking register. The cheapest result is taken.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -21,12 +21,12 @@ from setwise.codegen.passes.liveness import upward_exposed
 from setwise.codegen.passes.state import Block, RegionBlock, State
 from setwise.codegen.targets.table import Target
 
-CACHED_BLOCKS = 64  # conventions with as many registers have the same schedules
-CACHED_SHAPES = 1 << 10  # directions of one fill have the same dependence graph
+CACHED_BLOCKS = 64  # conventions with as many scratch registers have the same schedules
+CACHED_SHAPES = 1 << 10  # many directions of one fill have equal dependence graphs
 ROUNDS = 3  # the most rounds, each from the best schedule so far
 
 EFFORT = 1 << 14
-"""The most positions of windows that are judged for one schedule: more than the catalogue needs."""
+"""The positions judged in windows of a schedule, after which no new window is judged: more than the catalogue needs."""
 
 MOST_SUBTREES, MOST_GROUPS = 32, 8
 """The most subtrees that are divided into groups, and the most groups of which other orders are tried."""
@@ -47,7 +47,7 @@ class SubtreeOrders:
                 self.reads[i] |= self.reads[arg] | 1 << arg
         subtrees: dict[int, None] = {}
         self.joints: list[int] = []
-        """The instructions that unite, mask or store subtrees, the innermost last."""
+        """The instructions that unite, mask or store subtrees, each outer one before those inside it."""
         pending = [*self.roots]
         while pending:
             i = pending.pop()
@@ -57,7 +57,7 @@ class SubtreeOrders:
             else:
                 subtrees[i] = None
         self.subtrees: list[int] = []
-        """The last values of the subtrees. Each but the first is the one that shares most with those before it."""
+        """The last values of the subtrees. Of those left, each shares most values with those before it."""
         seen = 0
         while subtrees:
             nearest = max(subtrees, key=lambda i: (self.reads[i] & seen).bit_count())
@@ -78,7 +78,7 @@ class SubtreeOrders:
         return order
 
     def by_groups(self) -> list[int]:
-        """Return the schedule by groups of subtrees: up to MOST_GROUPS in an order found by steepest descent."""
+        """Return the schedule by groups of subtrees, ordered by steepest descent if they are at most MOST_GROUPS."""
         groups = self.groups
 
         def cost(groups: list[list[int]]) -> int:
@@ -99,7 +99,7 @@ class SubtreeOrders:
 
     @cached_property
     def groups(self) -> list[list[int]]:
-        """Groups of subtrees with a common value that fewer than half of all read; above MOST_SUBTREES one group."""
+        """Groups of subtrees, linked by values that fewer than half of all read; above MOST_SUBTREES one group."""
         subtrees, reads = self.subtrees, self.reads
         if len(subtrees) > MOST_SUBTREES:
             return [subtrees]
@@ -136,7 +136,7 @@ class SubtreeOrders:
 
 
 def _moved(groups: list[list[int]]) -> Iterator[list[list[int]]]:
-    """Yield each order of the groups after one group has moved, once: an exchange of neighbours moves either."""
+    """Yield each order that moving one group makes. An exchange of neighbours, which moves either, is yielded once."""
     for at, to in permutations(range(len(groups)), 2):
         if to != at - 1:
             others = [*groups[:at], *groups[at + 1 :]]
@@ -159,7 +159,7 @@ class CopyScheduler:
     """A schedule of a block, and the last-use constraints that lower its cost.
 
     A constraint puts all other users of an operand before one user. It reorders only the window from that user to the
-    last of the others. So its cost is computed once, until a constraint whose window overlaps is accepted.
+    last of the others. So that window is judged once, until a constraint whose window overlaps is accepted.
     """
 
     def __init__(self, dag: BlockDag, order: Sequence[int]) -> None:
@@ -176,7 +176,7 @@ class CopyScheduler:
         self._accept(self._judge(0, self.order))
 
     def improve(self) -> None:
-        """Accept the constraint that lowers the cost most, until none does or the cost is at its lower bound."""
+        """Accept in turn the constraint that lowers the cost most, until none does or the cost is at its bound."""
         windows: dict[tuple[int, int], _Window] = {}
         while self.cost > self.dag.forced:
             offers = []
@@ -363,7 +363,7 @@ def schedule(block: Block, results: tuple[Value, ...], target: Target, registers
 
 
 def _by(block: Block, results: tuple[Value, ...], target: Target, registers: int, name: str) -> Block:
-    """Return the block with each basic block in the schedule that is the attribute `name` of its `Schedules`."""
+    """Return the block with each basic block in the schedule with this (dotted) attribute name in its `Schedules`."""
     return _rescheduled(block, iter(_all_schedules(block, results, target, registers)), attrgetter(name))
 
 
@@ -373,7 +373,7 @@ def schedule_pass(state: State) -> State:
 
 
 def latency_schedule_pass(state: State) -> State:
-    """Schedule for latency: list scheduling by height, unless copies and lacking registers would cost more."""
+    """Schedule for latency: list scheduling by height, in basic blocks that get shorter and cost no more by it."""
     return _scheduled(state, "dag.shortest")
 
 
@@ -383,7 +383,7 @@ def list_schedule_pass(state: State) -> State:
 
 
 def crossing_first_pass(state: State) -> State:
-    """Schedule instructions that lead to a move between register files first, since these moves take longest."""
+    """Schedule instructions that lead to a move between register files first, since such a move is slow."""
     return _scheduled(state, "dag.crossing_first")
 
 
@@ -396,7 +396,7 @@ def _scheduled(state: State, name: str) -> State:
 def estimate(state: State) -> tuple[int, int]:
     """Estimate the code of the selected stages: its length in instructions, and its longest path in cycles.
 
-    The length is the number of values in blocks, plus the copies of a quick schedule and two for each lacking register.
+    The length is the number of values in blocks, plus the cost of the cheapest schedules without last-use constraints.
     """
     registers = len(state.convention.scratch)
     blocks = [(place_values(graph), graph.results) for graph in state.graphs]

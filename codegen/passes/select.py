@@ -1,4 +1,4 @@
-"""Instruction selection: rewrite every operation into one that the target has a row for, or refuse it by name."""
+"""Instruction selection: rewrite each operation that is not free into ones with rows of the target, or refuse it."""
 
 from collections import Counter
 from dataclasses import replace
@@ -16,7 +16,7 @@ from setwise.codegen.passes.reduce_lanes import reduce_lanes
 from setwise.codegen.passes.simplify import cse
 from setwise.codegen.passes.state import CACHED_GRAPHS, State
 from setwise.codegen.passes.ternary import map_ternary
-from setwise.codegen.targets import TARGETS, in_words
+from setwise.codegen.targets import SCALARS, TARGETS, in_words
 from setwise.codegen.targets.table import Refused, Target
 
 _FARTHEST = 1 << 31  # bytes; displacements are below it
@@ -147,7 +147,7 @@ def _in_lanes(value: Value, target: Target) -> Value:
 
 
 def _alone(value: Value) -> Value:
-    """Legalize a half of two lanes as a move to a general register, the upper by way of the low lane; keep all else."""
+    """Legalize a low lane, or by way of it the upper one of two, as a move to a general register. Keep all else."""
     if value.op == "high-half":
         return Value("to-general", (Value("high-half", value.args, lanes=2),))
     return Value("to-general", value.args) if value.op == "low-half" else value
@@ -237,7 +237,7 @@ def _tables(graph: Graph, target: Target) -> tuple[Graph, tuple[Datum, ...]]:
 
 
 def _from_memory(graph: Graph, target: Target) -> Graph:
-    """Fold a vector load into its users if all can take a memory operand. A constant beside it is then loaded."""
+    """Fold a vector load into its users if all can take a memory operand. Constants beside it are then loaded."""
     if target.aligned_operands or "load" not in graph.operations:
         return graph  # arrays need not be aligned
     uses = graph.users
@@ -342,7 +342,7 @@ def _checked(graph: Graph, target: Target) -> Graph:
     for value in graph.order:
         if not value.operation.free and not target.rows_for(value):
             others = tuple(name for name, other in TARGETS.items() if other.rows_for(value))
-            remedy = f"use {in_words(others)}" if others else "no instruction set has one, so describe it by others"
+            remedy = f"use {in_words(others or SCALARS)}, or other operations"
             raise Refused(f"{target.name} has no instruction for '{value.op}': {remedy}")
     return graph
 

@@ -1,9 +1,9 @@
 """Spill values to the stack where register pressure exceeds the register file.
 
-The victim is the live value with the farthest next use (Belady 1966). It is stored where it is defined and reloaded
-before its next use, and keeps that register until the pressure takes it again. A carried value of a region may be in a
-slot from one body to the next. At the end of a body the next values are stored in turn, so a slot that is still read
-is first copied aside.
+The victim is the live value with the farthest next use (Belady 1966), if possible of those that no region reads or
+returns. It is stored where it is defined and reloaded before its next use, and keeps that register until the pressure
+takes it again. A carried value of a region may be in a slot from one body to the next. At the end of a body the next
+values are stored in turn, so a slot that is still read is first copied aside.
 """
 
 from collections.abc import Iterator, Mapping, Sequence, Set
@@ -70,7 +70,7 @@ class SpillSet:
 
 
 class Rewriting:
-    """The rewriting of a block with the stores and reloads of a spill set; each reload is a new name of its value."""
+    """The rewriting of a block with the stores and reloads of a spill set. A reload may become its value's new name."""
 
     def __init__(self, spills: SpillSet) -> None:
         self.spills = spills
@@ -87,7 +87,7 @@ class Rewriting:
         self.carried: dict[Value, list[Variable]] = {}
         """The variables of which each new value is the initial value, a phi or a next value."""
         self.paths: dict[Value | Region | Variable, Path] = {}
-        """The old item of each new item or region (of a result's store the one behind), and the end of each body."""
+        """The old item of each new item or region (of a defined value's store the next), and the end of each body."""
 
     def spilled(self, block: Block, results: tuple[Value, ...]) -> Spilled:
         """Return the block with stores and reloads, the results by their new names, and the number of slots."""
@@ -107,7 +107,7 @@ class Rewriting:
         self.paths[item] = self.path
 
     def rewrite(self, item: Value | RegionBlock, items: Items) -> None:
-        """Append an item with its new arguments, behind their reloads, and the stores of results that are spilled."""
+        """Append reloads, the item with its new arguments, and the stores of the spilled values that it defines."""
         if isinstance(item, RegionBlock):
             self.region(item, items)
             return
@@ -134,7 +134,7 @@ class Rewriting:
         return self.carried_slots.get(value, self.spills.slots.get(value))
 
     def reload(self, values: Sequence[Value], items: Items, *, stays: bool = False) -> tuple[Value, ...]:
-        """Return the values by new names; append reloads of those in no register, for later items too if `stays`."""
+        """Return the values by new names; append reloads of those in no register. If `stays`, these may be reused."""
         spilled = {value: slot for value in register_operands(values) if (slot := self.slot(value)) is not None}
         again: dict[Value, Value] = {}
         for value in sorted(spilled, key=spilled.__getitem__):
@@ -223,7 +223,7 @@ class Rewriting:
 
 
 def _align(slot: int, lanes: int) -> int:
-    """Return the slot itself, or the next one, that is aligned for a value of that many lanes."""
+    """Return the first slot, from this one on, that is aligned for a value of that many lanes."""
     return -(-slot // lanes) * lanes
 
 
@@ -254,7 +254,7 @@ class _StepPressure:
         return None
 
     def live_sets(self, event: ProgramPoint) -> Iterator[Set[Value]]:
-        """Yield the sets of values that are live together during a step."""
+        """Yield the sets of values that are in registers together during a step."""
         read = set(reads(event))
         after = event.live_after - (self.reload_at.keys() - read)
         if event.value is not None:
@@ -306,7 +306,7 @@ class _Spiller(_StepPressure):
         """The old item at which each new value got its register."""
 
     def spill_round(self) -> bool:
-        """Spill victims at steps that exceed a file, until one has none or a variable. Return whether any was."""
+        """Spill victims where a file is exceeded; stop without one or after a variable. Return if any was spilled."""
         spilled = False
         for at, event in enumerate(self.events):
             for value in [value for value, reload in self.reload_at.items() if reload == at]:
@@ -341,7 +341,7 @@ class _Spiller(_StepPressure):
     def choose_victim(self, at: int, file: RegisterFile) -> Value | Variable | None:
         """Return the value of a file with the farthest next use, if possible one that no region reads or returns.
 
-        Without any, return the variable that is read in fewest steps, or None.
+        Only live values that the step does not use count. Without any, return the variable with fewest reads, or None.
         """
         event = self.events[at]
         held = event.live_after - self.reload_at.keys()

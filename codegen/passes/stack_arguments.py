@@ -12,8 +12,8 @@ from setwise.codegen.targets.table import Refused
 def stack_arguments_pass(state: State) -> State:
     """Read parameters without a register from the stack.
 
-    If the target broadcasts from memory and the red zone has room for all parameters, broadcasts of parameters read the
-    red zone, where `parameter_stores` puts them. Raises Refused if a vector parameter has no register.
+    If the target broadcasts from memory and the red zone has room for all parameters, broadcasts of register parameters
+    read the red zone, where `parameter_stores` puts them. Raises Refused if a vector parameter has no register.
     """
     parameters = state.graph.parameters
     vectors, registers = sum(p.lanes > 1 for p in parameters), len(state.convention.vector_arguments)

@@ -27,8 +27,8 @@ class Masks:
     """The choice of masks on a ray's path, two switches.
 
     `inner`: the path of an attack ray keeps only squares that the opposite ray can enter too, so that both rays share
-    it; it may, because a flood need not pass an edge square to attack beyond it. `ranks`: the mask also clears the
-    ranks that a shift empties, so that a rotate may replace the shift.
+    it, unless others are demanded: a ray attacks nothing beyond the edge. `ranks`: the mask also clears the ranks that
+    a shift of one lane empties, so that a rotate may replace the shift.
     """
 
     inner: bool = False
@@ -82,7 +82,7 @@ class Allocation:
 
 @dataclass(frozen=True)
 class State:
-    """The state of a routine between passes. Passes set its fields from top to bottom; some rewrite `graph` again."""
+    """The state of a routine between passes. Fields are set from top to bottom; some passes rewrite `graph` again."""
 
     routine: Routine
     layout: Layout
@@ -91,7 +91,7 @@ class State:
     target: Target = X86_64
     """Set before selection, where it is first read."""
     convention: Convention = SYSV
-    """Set after selection and estimate, which assumes the default."""
+    """Set after selection. The estimates of the pipeline precede it, and assume the default."""
     most: float = inf
     """The most instructions that its code may have; allocation raises TooLong for more."""
     before: tuple[Graph, ...] = ()
@@ -116,7 +116,7 @@ class State:
 
     @property
     def shape(self) -> tuple[Any, ...]:
-        """A key that is equal for two states whose stages produce the same code."""
+        """A key of the stages. Stages with equal keys produce the same code."""
         return tuple([graph.shape for graph in self.graphs])
 
     @property

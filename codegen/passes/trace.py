@@ -23,8 +23,8 @@ CACHED_GRAPHS = 8  # several descriptions of a routine may end in the same stage
 def trace_pass(state: State) -> State:
     """Trace the description. Results are stored through the last parameter if that is a pointer to results.
 
-    Raises Refused for several results without a pointer, for a value used outside the region or routine that computes
-    it, and for a graph of more than MOST values (stages are not limited).
+    Raises Refused unless there is one result or such a pointer, for a value used outside the region or routine that
+    computes it, and for a graph of more than MOST values (stages are not limited).
     """
     describe = state.describe
     if isinstance(describe, Composition) and state.layout.lanes > 1:

@@ -30,12 +30,12 @@ from setwise.codegen.regalloc.regions import region_edges
 from setwise.codegen.targets.table import Target
 
 EFFORT = 4000
-"""The most assignments that a first search expands; each step has an equal share. A search within all is exact."""
+"""The most assignments that a first search expands, in equal shares for all steps. It is exact if no share runs out."""
 
 SWITCHING = 5 * EFFORT
 """The same for a routine with a switch, whose carried values have many assignments; each body pays for a bad one."""
 
-CACHED_PATHS = 1 << 12  # directions of one fill have the same search
+CACHED_PATHS = 1 << 12  # many directions of one fill have the same search
 
 Results = tuple[tuple[Value, Register], ...]
 
@@ -54,9 +54,9 @@ class Bounds(NamedTuple):
 
 
 class SearchPath(NamedTuple):
-    """The result of a search: the number of the edge taken at each step, the cost, and whether it is exact.
+    """The result of a search: the number of the start and of each step's edge, the cost, and whether it is exact.
 
-    If `numbers` is empty because the search stopped, `cost` is a limit: no path costs less.
+    If `numbers` is empty because the search stopped, `cost` is a limit: the search can find no path that costs less.
     """
 
     numbers: tuple[int, ...]
@@ -137,7 +137,7 @@ class _RegisterSearch:
         return Allocation(tuple(items), tuple(registers), way.exact)
 
     def search(self, effort: int, too_much: float) -> SearchPath:
-        """Return the cheapest path, without numbers if it costs `too_much`. Raise OutOfRegisters if none is found."""
+        """Return the cheapest path, without numbers if the search stops at `too_much`. Raise OutOfRegisters if none."""
         end = len(self.points)
         bounds = [*self.bounds, 0]
         share = effort // (end + 1)
@@ -152,7 +152,7 @@ class _RegisterSearch:
         closed = -1  # the last step whose share is used up: no assignment up to there is expanded
         limit = too_much + EXTRA * self.views
         successors = self.successors
-        first = None  # the first new successor, in no order of cost, stays outside the heap: most often it is next
+        first = None  # the first new successor of a node, not always its best, stays outside the heap: it is often next
         while heap or first is not None:
             least, key, _, before, spent, cheaper, way = heappop(heap) if first is None else heappushpop(heap, first)
             first = None
@@ -194,7 +194,7 @@ def _numbers(way: Any) -> tuple[int, ...]:
 
 
 def _wants(target: Target, events: Sequence[ProgramPoint]) -> dict[Value, int]:
-    """Return the values that need a certain register, each with its number: shift counts in rcx."""
+    """Return the values that need a certain register, each with its number: shift counts, and their addends, in rcx."""
     wants: dict[Value, int] = {}
     values = [event.value for event in events if event.value is not None]
     for value in values:
@@ -202,7 +202,7 @@ def _wants(target: Target, events: Sequence[ProgramPoint]) -> dict[Value, int]:
         if rows and all("cl" in row.spellings for row in rows):
             wants[value.args[1]] = RCX
     for value in values:
-        # A doubled count stays in the register of the count.
+        # A count may be a sum, as of equal parts: the parts are wanted in rcx too.
         if value in wants and value.op == "add":
             for arg in value.args:
                 if arg.constant is None:
@@ -221,7 +221,7 @@ def _starts(edges: Edges, live: tuple[Value, ...], registers: Registers) -> list
 
 
 def _finish(machine: Machine, live: tuple[Value, ...], results: Results, before: Assignment) -> list[Edge]:
-    """Return the one edge behind the last step: it moves the results to their registers."""
+    """Return the one edge behind the last step: it moves or loads the results to their registers."""
     lie, headers, saved = before
     registers = dict(zip(live, lie, strict=True))
     moves: Moves = {}
@@ -262,7 +262,7 @@ def lower_bounds(machine: Machine, events: Sequence[ProgramPoint]) -> Bounds:
 
 
 def _needs_copy(target: Target, value: Value, after: Set[Value]) -> bool:
-    """Return whether all forms of a value have two operands, and each one that they may overwrite is live `after`."""
+    """Return whether all forms overwrite an operand, and no operand that they may overwrite dies in a register."""
     tied = all(row.tied for row in target.rows_for(value))
     return tied and all(arg in after or not in_register(arg) for arg in overwritable(value))
 

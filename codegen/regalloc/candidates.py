@@ -60,19 +60,19 @@ def bitset(registers: Iterable[int]) -> int:
 
 
 class RowCandidate(NamedTuple):
-    """An instruction that can define a value: a row of the target, and an order of the arguments."""
+    """An instruction that can define or store a value: a row of the target, and an order of the arguments."""
 
     row: Row
     value: Value
     """The value with its arguments in this order."""
     departs: bool
-    """Whether the order is not that of the description, and overwrites another argument."""
+    """Whether the order, unlike the description's, overwrites another argument; never for an in-place operator."""
     reads: tuple[int, ...]
     """The positions in `Point.live` of the arguments that are in registers, in the order of the arguments."""
     operands: tuple[Operand | None, ...]
     """The operand of each argument: a constant, or None if it depends on registers."""
     counts: bool
-    """Whether the second argument is a shift count, which must be in rcx."""
+    """Whether the second argument is a shift count that must be in rcx."""
 
     def placed(self, at: Callable[[Value], Register]) -> list[Operand]:
         """Return the operands of the arguments, if `at` returns the register of each value."""

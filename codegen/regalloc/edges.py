@@ -63,7 +63,7 @@ def _both(writing: Emission, another: Emission) -> Items:
 
 
 class Edges:
-    """The edges of one search. `wants` has the number of the register that a value needs when it is used.
+    """The edges of one search. `wants` has the values that need a certain register when used, with its number.
 
     `ends` is the set of the registers of results. None of these registers is interchangeable with another.
     """
@@ -160,7 +160,7 @@ class Edges:
         left = registers[point.left] if point.left is not None else -1
         stays = -1  # the set of registers that stay live, computed on demand
         chosen: list[tuple[int, int, int, tuple[Move, ...]]]
-        """The register of the result, the new register of the overwritten operand, the cost, and the moves."""
+        """The register of the result, that to which the operand moves (or the same), the cost, and the moves."""
         for candidate in row:
             first = registers[candidate.reads[0]] if candidate.row.tied else -1
             if first >= 0 and want is None and first not in kept:
@@ -191,7 +191,7 @@ class Edges:
         want: int | None,
         homes: int,
     ) -> list[tuple[int, int, int, tuple[Move, ...]]]:
-        """Return the choices for a form that overwrites its first operand: in place, or after a copy of the operand."""
+        """Return the choices of a form that overwrites its first operand: in place, in a copy, or after it moves."""
         registers, headers, saved = before
         chosen: list[tuple[int, int, int, tuple[Move, ...]]] = []
         dies = not stays >> first & 1

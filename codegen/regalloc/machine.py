@@ -93,7 +93,7 @@ class Machine:
         return Instruction(mnemonic, (sized(register, lanes), sized(REGISTERS[source], lanes)))
 
     def _xor(self, to: Register, other: Register) -> Instruction:
-        """Return the exclusive or of two vector registers, with its result in the first."""
+        """Return the instruction that leaves the exclusive or of two vector registers in the first."""
         if "avx" not in self.target.features:
             return Instruction("pxor", (to, other))
         vex = to.bits < 512 and max(to.number, other.number) < 16

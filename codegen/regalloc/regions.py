@@ -71,7 +71,7 @@ def _carried(
 
 
 def _go(region: Region, at: dict[Value, int]) -> Items:
-    """Return tests and jumps past a when, or to the body of a switch; none for a loop. `at` has registers of values."""
+    """Return test and jump past a when, or jumps into a switch; nothing for a loop. `at` has registers of values."""
     if region.kind == "when":
         assert region.condition is not None
         return _branch(region.condition, at, Label(f"{region.name}_end"), holds=False)
@@ -83,7 +83,7 @@ def _go(region: Region, at: dict[Value, int]) -> Items:
 
 
 def _compared(region: Region, register: Register) -> Iterator[Instruction]:
-    """Yield comparisons and jumps of a switch: two cases each, the last first. Case 0 follows without a jump."""
+    """Yield comparisons and jumps of a switch: cases by twos, the last first, 1 perhaps alone. Case 0 follows."""
     number = len(region.bodies)
     for case in range(number - 2, 0, -2):
         yield Instruction("cmp", (register, case))
@@ -111,7 +111,7 @@ def _leave(machine: Machine, before: Assignment, point: Point) -> list[Edge]:
     region = point.region
     at = dict(zip(point.live, registers, strict=True))
     header = dict(zip(point.header, headers[-1], strict=True))
-    # A value that a shift count evicted in the body returns to its register.
+    # A value that the body has moved, as for a shift count, returns to its register.
     moves: Moves = {r: (at[v], v.lanes) for v, r in header.items() if v in point.event.live_after and at[v] != r}
     constants: list[Instruction] = []
     for phi, following in point.event.phi_inputs:

@@ -43,7 +43,7 @@ class Elementwise:
         self._ufunc: np.ufunc = make(self._loops, self._kernels, self._types, *counts, self._name, None, 0)
 
     def __call__(self, arguments: Sequence[Any], out: Any) -> Any:
-        """Return the result, or a named tuple of several, in new arrays or in `out`. Raises TypeError or ValueError."""
+        """Return the result, or a named tuple of several, in new arrays or in `out`. Refuse unusable arguments."""
         operands = self._operands(arguments)
         several = len(self._results) > 1
         given = out if several and out is not None else (out,) * len(self._results)
@@ -71,7 +71,7 @@ class Elementwise:
 
 
 def _refuse_overlap(written: Sequence[Boards]) -> None:
-    """Raise ValueError if elements of an output array overlap, or two output arrays overlap each other."""
+    """Raise ValueError if elements of an output array may overlap, or two output arrays overlap each other."""
     for each in written:
         reach = each.itemsize
         for stride, length in sorted(
@@ -132,7 +132,7 @@ def _refuse_other(name: str, array: NDArray[Any]) -> None:
 
 
 def _written(name: str, argument: Any) -> Boards | None:
-    """Return an output array, or None for a new one. Raises TypeError or ValueError for anything else."""
+    """Return an output array, or None for a new one. Raises TypeError for anything else, ValueError if read-only."""
     if argument is None:
         return None
     if not isinstance(argument, np.ndarray):

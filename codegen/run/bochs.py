@@ -86,7 +86,7 @@ def installed() -> bool:
 
 
 def boot(image: Image, on: EmulatedProcessor, seconds: float = SECONDS) -> Aftermath:
-    """Run an image's calls in order on that processor, and return the memory that they leave and the outcome of each.
+    """Run an image's calls in order on that processor. Return the end of each, and the writable memory that they leave.
 
     A call that still runs after `seconds` has neither a result nor a fault, and later calls are not begun. Raises
     NoBochs if Bochs is missing or fails.
@@ -105,7 +105,7 @@ def boot(image: Image, on: EmulatedProcessor, seconds: float = SECONDS) -> After
                 memory.write(content)
         settings.append(f"optramimage1: file=memory, address={START:#x}")
         (folder / "settings").write_text("\n".join(settings), encoding="ascii")
-        # The machine stops at the magic breakpoint or if Bochs is interrupted; then its memory is written to a file.
+        # The machine stops at the magic breakpoint or if Bochs is interrupted. Then writemem saves `writable_range`.
         (folder / "commands").write_text(f'c\nwritemem "left" {start:#x} {size}\nquit\n', encoding="ascii")
         output = _run([program, "-q", "-f", "settings", "-rc", "commands"], folder, seconds)
         try:
@@ -128,12 +128,12 @@ _SETTINGS = (
     "log: log",
     "panic: action=fatal",
     "clock: sync=none",
-    "sound: waveoutdrv=dummy",  # works with and without sound hardware
+    "sound: waveoutdrv=dummy",  # this driver works with and without sound hardware
 )
 
 
 def _run(command: list[str], folder: Path, seconds: float) -> str:
-    """Run Bochs and return its output. It is interrupted after `seconds` and killed 10 seconds later.
+    """Run Bochs and return its output. If it still runs, interrupt it after `seconds`, and kill it 10 seconds later.
 
     Its only display without a window serves any client at port 5900, so it gets no network if the system can do that.
     """

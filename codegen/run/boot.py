@@ -2,8 +2,8 @@
 
 A boot needs neither a BIOS nor a disk. `rom` contains the reset code, which switches to 64-bit mode; everything else is
 in memory from the start. Code is mapped read-only, read-only data non-executable too, and writable data and the stack
-non-executable. The supervisor, which makes the calls, is mapped as well, all other memory is not. A call that faults is
-recorded, and the next call follows.
+non-executable. The page of the supervisor, which makes the calls, is mapped as well, all other pages are not. A call
+that faults is recorded, and the next call follows.
 
 Sources: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 3, chapters 4 (paging), 6 (interrupts) and
 10 (processor initialization).
@@ -36,7 +36,7 @@ _TOUCH = 0x1_0000  # Bochs allocates memory in blocks of a multiple of this, in 
 START, SIZE = _SYSTEM, _END
 """The address of the machine's initial memory, and the memory size that the machine needs, in bytes."""
 
-_ROM_SIZE, _ROM_START = 0x1_0000, 0xF000  # bytes, below the first megabyte; the reset code's offset in it
+_ROM_SIZE, _ROM_START = 0x1_0000, 0xF000  # the ROM's bytes, which end at 1 MiB; the reset code's offset
 _PRESENT, _WRITABLE, _LARGE, _NOT_EXECUTED = 1, 2, 0x80, 1 << 63
 _VECTORS = 32
 _WITH_ERROR_CODE = frozenset((8, 10, 11, 12, 13, 14, 17, 21))
@@ -103,7 +103,7 @@ class Image:
         return _DATA, self._table()[1] - _DATA
 
     def aftermath(self, content: bytes) -> Aftermath:
-        """Return the results of a boot, which left `content` in `writable_range`. Raises ValueError for bad memory."""
+        """Return the results of a boot that left `content` in `writable_range`. Raises ValueError if calls changed."""
         table, end = self._table()
         entries = [content[at - _DATA :][: 8 * _ENTRY_WORDS] for at in range(table, end, 8 * _ENTRY_WORDS)]
         if [entry[: 8 * _RESULT] for entry in entries] != [call[: 8 * _RESULT] for call in self._calls]:
@@ -160,7 +160,7 @@ def rom(features: frozenset[str]) -> bytes:
 
 
 def _switch(pointers: int, features: frozenset[str]) -> bytes:
-    """Return the code that switches to 64-bit mode. `pointers` is the ROM offset of lgdt's operand; lidt's is 16 on."""
+    """Return the code that switches to 64-bit mode. In ROM lgdt's operand is at `pointers`, lidt's 16 bytes behind."""
     saved = 0xE7 if "avx512f" in features else 0x07 if "avx" in features else 0
     physical_extension, sse, xsave = 0x20, 0x600, 0x4_0000
     paging_and_protection, write_protect, extensions = 0x8000_0001, 0x1_0000, 0x32
@@ -194,7 +194,7 @@ def _system(pages: Sequence[tuple[int, int]], table: int, end: int) -> bytes:
         struct.pack_into(f"<{len(words)}Q", block, address - _SYSTEM, *words)
 
     def linked(start: int, number: int) -> list[int]:
-        """Return the addresses of `number` tables from `start` on. The first entry of each refers to the next."""
+        """Link `number` page tables from `start` on, each by its first entry to the next; return their addresses."""
         tables = [start + 0x1000 * at for at in range(number)]
         for table, following in pairwise(tables):
             put(table, following | _PRESENT | _WRITABLE)
@@ -222,8 +222,8 @@ def _system(pages: Sequence[tuple[int, int]], table: int, end: int) -> bytes:
 def _supervisor(size: int = _END) -> tuple[bytes, tuple[int, ...]]:
     """Return the code that makes the calls in order, and the addresses of the interrupt handlers, which end a call.
 
-    First it reads a word of each block of memory below address `size`, in order: Bochs allocates a block at the first
-    access, but has loaded the image as if the blocks were consecutive. Then it maps only used pages.
+    First it reads a word of each block of memory from _SYSTEM to address `size`: Bochs allocates blocks in the order of
+    their first access, but has loaded the image as if they were consecutive. Then it maps only used pages.
     """
     begin = bytes.fromhex("66b81800 0f00d8")  # mov ax,24; ltr ax: the task's descriptor
     exact = b"\xb8" + _EXACT.to_bytes(4, "little") + bytes.fromhex("0f22d8")  # mov eax,...; mov cr3,rax

@@ -55,7 +55,7 @@ def is_batch(routine: Routine) -> bool:
 def refuse_unrunnable(kernel: Kernel) -> None:
     """Raise NotRunnable if this processor lacks a feature of the kernel's instruction set, or is not x86-64."""
     if lacking := missing(kernel.target):
-        raise NotRunnable(f"this processor cannot run {kernel.name}: it lacks {', '.join(lacking)}")
+        raise NotRunnable(f"this processor cannot run {kernel.name}: it lacks {', '.join(lacking)}; choose another isa")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ def signature_of(kernel: Kernel) -> Signature:
 
 
 class Runner:
-    """Code in executable memory, with the driver that calls it for each case.
+    """Code in executable memory, with the driver that calls it.
 
     The last `data` bytes of `image` are data. Only one thread at a time may use a runner. Raises NotRunnable if the
     processor is not x86-64.
@@ -89,7 +89,7 @@ class Runner:
         self._drive = self._driver.function(_U64, (_U64, ctypes.POINTER(_U64), _U64, _U64))
 
     def run(self, columns: Sequence[int], results: int, n: int) -> Violation | None:
-        """Run `n` cases, a multiple of the lanes. Return the violation that ended the run early, or None.
+        """Run `n` cases, a multiple of the lanes. Return the violation that ended the run, or None.
 
         `columns` holds the address of each input's words. All results are written to address `results`, case by case.
         """

@@ -6,9 +6,9 @@ values; after it, it checks those registers, rsp and the direction flag. The fir
 the last one. The result is the mask of its violations, 0 if there are none.
 
 Its state is in a context, a block outside the stack with an address that is part of the code, so that it survives a
-kernel that corrupts registers and the stack pointer. The known values, and the words around the kernel's stack frame,
-are valid return addresses in the driver: a kernel that returns to a saved register or to a wrong stack word still
-returns to the driver.
+kernel that corrupts registers and the stack pointer. The known values of general registers, and words around the
+kernel's return address, are valid return addresses in the driver: a kernel that returns to a saved register or to a
+wrong word nearby still returns to the driver.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,10 +22,10 @@ DIRECTION_FLAG = 32
 
 # The words of the context behind the saved registers of the driver's caller.
 _KERNEL, _COLUMNS, _RESULTS, _N, CASE_WORD, _BROKEN, _CALL_RSP = range(SAVED_WORDS, SAVED_WORDS + 7)
-_KNOWN_VECTORS = SAVED_WORDS + 8  # two words each
+_KNOWN_VECTORS = SAVED_WORDS + 8  # two words for each of 16 vector registers
 _SEEN_VECTOR = _KNOWN_VECTORS + 2 * 16
 CONTEXT_WORDS = _SEEN_VECTOR + 2
-"""The size of a context; word `CASE_WORD` holds the number of the current call, after a violation that of its call."""
+"""The number of words of a context. Word `CASE_WORD` has the number of the current call, or of a call that violates."""
 
 _R10, _R11 = general("r10"), general("r11")
 _RETURNED = "returned"
@@ -47,7 +47,7 @@ def by_case(words: Sequence[int], results: int, lanes: int) -> list[int]:
 
 
 def initial_context() -> list[int]:
-    """Return the initial words of a context: zeros, and the known values of the callee-saved vector registers."""
+    """Return the initial words of a context: zeros, and a known value for each vector register."""
     words = [0] * CONTEXT_WORDS
     for at in range(32):
         words[_KNOWN_VECTORS + at] = (0x9E37_79B9_7F4A_7C15 * (at + 1)) & 0xFFFF_FFFF_FFFF_FFFF
@@ -81,7 +81,7 @@ def driver(signature: Signature, context_address: int, host: Convention) -> Code
             *_fill(signature.convention),
             Instruction("call", (word(_R11, _KERNEL),)),
             Label(_RETURNED),
-            *(Instruction("nop") for _ in range(16)),  # a return address for each general register
+            *(Instruction("nop") for _ in range(16)),  # the address of nop n is general register n's known value
             *_at_context(context_address),
             *_examine(signature.convention),
             *_store_result(signature),

@@ -48,10 +48,10 @@ class Function:
     input; it is a tuple if the routine has several results. Contiguous arrays are processed in vectors if lanes can be
     boards. Other Python threads may run meanwhile and must not access the arrays.
 
-    Raises TypeError for a wrong number or type of arguments, and ValueError for a number out of range or an unusable
-    `out`, each in one line. Other requirements of the routine, listed by help() of the function, are not checked; a
-    call that violates them gives wrong results. `setwise.kernel(..., checked=True)` returns a slower function that
-    checks them on every call.
+    Raises TypeError for a wrong number or type of arguments or `out`, and ValueError for an unknown name, a number out
+    of range or another unusable `out`, each in one line. Other requirements of the routine, listed by help() of the
+    function, are not checked; a call that violates them gives wrong results. `setwise.kernel(..., checked=True)`
+    returns a slower function that checks them on every call.
 
     Any number of threads may call one function. A pickle contains the request, and the function is compiled again when
     it is loaded: for the best instruction set there, unless one was requested.
@@ -80,7 +80,7 @@ class Function:
         self._nameable = any(parameter.kind in _NAMEABLE for parameter in self._parameters)
         self._loop, self._code = in_memory(kernel)
         self._single_call = single_call(len(self._parameters), contract.results, self._loop, self._code)
-        self._on_arrays: Elementwise | None = None  # made when there are arrays
+        self._on_arrays: Elementwise | None = None  # made at the first call with arrays
         taken = [Argument(name, Argument.POSITIONAL_OR_KEYWORD) for name in self._names]
         out = [] if "out" in self._names else [Argument("out", Argument.KEYWORD_ONLY, default=None)]
         self.__signature__ = Signature([*taken, *out])
@@ -145,7 +145,7 @@ class Function:
         return (*arguments, *(named[name] for name in names[len(arguments) :]))
 
     def _for_arrays(self) -> Elementwise:
-        """Return the function on arrays: lowered to vectors of boards if that is possible, else the kernel's loop."""
+        """Return the function on arrays: in vectors of boards if isa and routine allow, else by the kernel's loop."""
         from setwise.codegen.run.arrays import Elementwise
 
         routine, (_, isa, _, lanes, _) = self.kernel.routine, self.recipe

@@ -1,7 +1,7 @@
 """Signatures of kernels, and the code that passes arguments and saves registers in all loops around kernels.
 
-driver.py checks a kernel case by case, loop.py runs it over boards with any strides, timer.py times it. Each keeps its
-state and its caller's registers in a block of words: a context outside the stack, or a frame on it. `host` is the
+driver.py checks a kernel call by call, loop.py runs it over boards with any strides, timer.py times it. Each saves its
+caller's registers in a block of words, with other state: a context outside the stack, or a frame on it. `host` is the
 convention of such a loop itself.
 """
 
@@ -22,9 +22,9 @@ SAVED_WORDS = 48
 
 @dataclass(frozen=True, slots=True)
 class ArgumentSlot:
-    """The passing of an argument or a result. Its column has `words` words of 8 bytes for each call, or is an array.
+    """The passing of an argument or a result.
 
-    The column of an argument is the data for all calls.
+    The column of an argument holds its data for all calls: `words` words of 8 bytes for each call, or an array.
 
     general   the word in a general register, or on the stack if the convention has no register left
     vector    the words in a vector register of their size; the n-th vector is in the convention's n-th vector register
@@ -99,8 +99,8 @@ class Signature:
 def signature(contract: Contract, convention: Convention, lanes: int = 1, vex: bool = False) -> Signature:
     """Return the signature of kernels with this contract.
 
-    A board argument is a vector of `lanes` boards, or one board in a general register if `lanes` is 1. Arrays are
-    passed by address. A call with several results writes the boards of each result side by side.
+    An argument or single result is a vector of `lanes` words, or a word in a general register if `lanes` is 1 or the
+    parameter is scalar. Arrays are passed by address. Several results go to an address, boards of each side by side.
     """
     if contract.elements:
         results = len(contract.results)

@@ -20,7 +20,7 @@ _BLOCK, _LINE = 64, 64  # boards of a call; bytes of a cache line
 
 
 def inner_loop(signature: Signature, results: int, host: Convention) -> Code:
-    """Return the loop for kernels of that signature. `results` is the number of results, `host` its own convention."""
+    """Return the loop for kernels with that signature and number of results. `host` is the loop's own convention."""
     operands = signature.columns + results
     written = 0 if signature.whole else signature.written  # words of the frame's block for results
     # The frame: the kernel's stack arguments, the operands' addresses, the block for results, the kernel's address,
@@ -30,7 +30,7 @@ def inner_loop(signature: Signature, results: int, host: Convention) -> Code:
     size = 8 * (kernel + 1 + SAVED_WORDS | 1)  # with the return address a multiple of 16
 
     def place(register: Register, operand: int) -> Iterator[Item]:
-        """Yield the code that sets `register` to the address of the operand's board number _LEFT."""
+        """Yield the code that sets `register` to the address of the operand's board whose number is in _LEFT."""
         yield move(register, word(_STEPS, operand))
         yield Instruction("imul", (register, _LEFT))
         yield Instruction("add", (register, word(RSP, first + operand)))
@@ -77,7 +77,7 @@ def inner_loop(signature: Signature, results: int, host: Convention) -> Code:
             yield Instruction("mov", (_AT_ONCE, _BLOCK))
 
     def fetch() -> Iterator[Item]:
-        """Yield the prefetch of the next call's inputs, and limit the last call to the boards that are left.
+        """Yield code that prefetches the next call's inputs and limits the last call to the boards that are left.
 
         Hardware prefetches too late for arrays that share cache sets.
         """

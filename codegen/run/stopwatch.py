@@ -11,11 +11,11 @@ from setwise.codegen.run import timer
 from setwise.codegen.run.executable import Executable
 
 _U64 = ctypes.c_uint64
-_LINE = 64  # bytes of a cache line; every array begins at one
+_LINE = 64  # bytes of a cache line; every array begins at the start of one
 _PAGE = 4096
-# Page offsets of the loop's data. A load is delayed by an earlier store at the same offset of another page (4K
-# aliasing), so all data have different offsets, the same in every process. The routine's constants, or the routine if
-# it has none, begin at offset 0. The stack ends at the end of a page.
+# Page offsets of the context and the arguments. A load is delayed by an earlier store at the same offset of another
+# page (4K aliasing), so these begin at different offsets, the same in every process. The routine's constants, or the
+# routine if it has none, begin at offset 0. The stack ends at the end of a page.
 _CONTEXT, _ARGUMENTS = 2048, 3072
 _SEED = 20050522
 _MOST_APART = 100
@@ -26,8 +26,8 @@ class ArgumentSets:
     """The arguments of a loop's calls: `words` are consecutive sets of arguments, each as `timer.offsets` arranges it.
 
     A routine on arrays has input `arrays` of equal length instead. Its one set of arguments is generated: the addresses
-    of these arrays and of an array for the result, and the length. All arrays have different page offsets, to avoid 4K
-    aliasing.
+    of these arrays and of an array for the result, and the length. The arrays begin at different page offsets, to avoid
+    4K aliasing.
 
     Unless `in_set`, the number of words in a set, is 0, each run permutes the sets, so that branch predictors cannot
     memorize them.
@@ -99,6 +99,6 @@ def _aligned(words: Sequence[int], place: int = 0) -> ctypes.Array[ctypes.c_uint
     """Return a copy of the words that begins `place` bytes behind the start of a page."""
     buffer = ctypes.create_string_buffer(8 * len(words) + 2 * _PAGE)
     skip = -ctypes.addressof(buffer) % _PAGE + place
-    copy = (_U64 * len(words)).from_buffer(buffer, skip)  # it keeps the buffer alive
+    copy = (_U64 * len(words)).from_buffer(buffer, skip)  # the copy keeps the buffer alive
     copy[:] = list(words)
     return copy

@@ -1,7 +1,7 @@
 """The timing loop, machine code that calls a routine directly, between measurements of the core's speed.
 
 `timer` generates `void time(uint64_t *context)` in front of the routine's bytes. It runs trials. Each one reads time
-stamps (rdtsc, serialized by lfence) between its sections:
+stamps (rdtsc, serialized by lfence) before, between and behind its sections:
 
     chain    CHAIN_ADDS dependent additions: one cycle each on every processor
     wide     WIDE_ROWS rows of four additions, alternating between two sets of registers, so that they wait for ALUs
@@ -14,7 +14,7 @@ A time stamp counter may advance in steps (26 ticks, or 10 nanoseconds, on Zen 5
 Rapids powers down its 512-bit units after about 4 microseconds without use, and they are then slow for thousands of
 cycles. So untimed calls precede the timed ones.
 
-All arguments but a chained one are loaded from memory for each call, because a call may change their registers.
+All arguments but a chained one are passed again for each call, because a call may change their registers.
 """
 
 from collections.abc import Iterator, Sequence
@@ -48,8 +48,8 @@ CONTEXT_WORDS = RESULTS + _MOST_RESULTS
 _LINE, _PAGE = 64, 4096
 _STACK = 128  # bytes at the end of a page, for shadow space and arguments on the stack
 _CHAIN_UNROLLED, _WIDE_UNROLLED = 64, 32
-_BEGINNINGS = 16  # lengths of the delay before the rounds
-_WARMING = 2  # a shift: a quarter
+_BEGINNINGS = 16  # number of different delays before the rounds
+_WARMING = 2  # right shift of the rounds: a quarter
 _RDX = general("rdx")
 _WIDE = tuple(map(general, ("rax", "r8", "r9", "r10", "r11", "rcx", "rsi", "rdi")))  # two rows
 # Registers that are callee-saved in every convention.
@@ -87,7 +87,7 @@ class Timer:
 
 
 def timer(routine: bytes, signature: Signature, calls: Calls, host: Convention, data: int = 0) -> Timer:
-    """Return the timing loop around a routine's bytes, the last `data` of which are data.
+    """Return the timing loop, followed by a routine's bytes, the last `data` of which are data.
 
     `host` is the loop's own convention. The routine begins at a page boundary; if it has data, its data does instead,
     which is mapped in separate pages. Raises ValueError if the calls cannot be chained.
@@ -156,7 +156,7 @@ def _stamp(number: int) -> Iterator[Item]:
 
 def _repeated(name: str, adds: int, sums: Sequence[Register]) -> Iterator[Item]:
     """Yield a loop, labelled `name`, of `adds` additions of rdx, which is 1, to the registers `sums` in turn."""
-    yield Instruction("mov", (_RDX.at(32), 1))  # some processors eliminate additions of small constants
+    yield Instruction("mov", (_RDX.at(32), 1))  # in a register: some processors eliminate additions of immediates
     yield Instruction("mov", (_ROUND.at(32), adds // len(sums)))
     yield Label(name)
     for register in sums:

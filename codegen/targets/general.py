@@ -64,7 +64,7 @@ _X86_64 = (
 
 X86_64 = Target("x86-64", "x86-64", frozenset({"x86-64"}), _X86_64)
 
-# Of the rows of one operation, those that preserve all arguments come last: they are selected only to save a copy.
+# If an operation has several rows, those that preserve all arguments come last: they are used only to save a move.
 _BMI2 = (
     Row("andn", "andn", "d a B"),
     Row("rotl", "rorx", "d a -n"),

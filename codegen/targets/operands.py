@@ -32,9 +32,9 @@ Maker = Callable[[Value, Register, Sequence[Operand]], Operand]
 class OperandForm:
     """The operand of a row, with the function that makes it.
 
-    A row with a `source` operand (argument a, a constant or memory) leaves argument a as it is; any other row with a
-    result overwrites it. `folds` is the letter of the argument that may be a constant in memory or an immediate. That
-    memory must hold all lanes if `whole`.
+    A row with a `source` operand (argument a, a loaded constant, a word in brackets) leaves argument a as it is; others
+    with a result overwrite it. `folds` is the letter of the argument that may be a constant in memory or an immediate,
+    "" for none. That memory must hold all lanes if `whole`.
     """
 
     make: Maker

@@ -12,7 +12,7 @@ from setwise.codegen.targets.operands import OperandForm, word_of
 
 
 class Refused(ValueError):
-    """A routine that has no kernel for a target, convention or variant. The message names an alternative."""
+    """The error if a routine has no kernel for a target, convention or variant, or no source in a language."""
 
 
 @dataclass(frozen=True)
@@ -85,11 +85,11 @@ class Target:
     broadcasts: bool = False
     """Whether a memory operand can be broadcast to all lanes."""
     aligned_operands: bool = False
-    """Whether a vector memory operand must be aligned to its size, except in the instruction that loads it."""
+    """Whether vector operands in memory must be aligned to their size, except those of unaligned moves."""
     hoist_constants: bool = False
     """Whether a vector constant with several uses is loaded into a register once, instead of read at each use."""
     extends: Target | None = None
-    """An older instruction set, if any, whose rows this one has, too. All others are for operations that it lacks."""
+    """An older set, if any, whose rows this one has, too. This one's other rows are for operations that it lacks."""
 
     def __hash__(self) -> int:
         return hash(self.name)
@@ -117,12 +117,12 @@ class Target:
         return rows if always else tuple([row for row in rows if row.when is None or row.when(value)])
 
     def overwrites(self, value: Value) -> bool:
-        """Return whether some row can compute this value, and every such row overwrites an argument."""
+        """Return whether some row can compute this value, and every such row overwrites argument a."""
         rows = self.rows_for(value)
         return bool(rows) and all(row.tied for row in rows)
 
     def has(self, op: str, lanes: int) -> bool:
-        """Return whether some row implements the operation on this number of lanes."""
+        """Return whether some row implements the operation on vectors, or with one lane on general registers."""
         return (op, "vector" if lanes > 1 else "general") in self._by_file
 
 

@@ -16,7 +16,7 @@ def _rows(*rows: Row) -> tuple[Row, ...]:
     return tuple(replace(row, file="vector") for row in rows)
 
 
-# Rows of SSE2 alone: its two-operand instructions overwrite an argument.
+# Rows of SSE2 only. The two-operand arithmetic overwrites argument a.
 _SSE2 = _rows(
     Row("and", "pand", "d B"),
     Row("or", "por", "d B"),

@@ -52,8 +52,8 @@ SIGNATURES = {
     "f(x: 'setwise.Bord') -> Board": "invalid annotation",
     "f(x: Board)": "the return annotation is missing or no board: write -> Board",
     "f(x: Board) -> tuple[Board, Board]": "return annotation is missing or no board",
-    "f(*x: Board) -> Board": "is not a positional parameter",
-    "f(*, x: Board) -> Board": "is not a positional parameter",
+    "f(*x: Board) -> Board": "parameter 'x' is not positional",
+    "f(*, x: Board) -> Board": "parameter 'x' is not positional",
     "f(x: Board = 3) -> Board": "parameter 'x' has a default",
     "f() -> Board": "a routine needs a parameter: add one",
     "f(type: Board) -> Board": "parameter 'type' is reserved in exports .words of C, Go,",
@@ -201,7 +201,7 @@ def test_from_python() -> None:
         setwise.routine(3)  # type: ignore[call-overload]
     with pytest.raises(TypeError, match="3 is not a specification of"):
         nested.specification(3)  # type: ignore[type-var]
-    with pytest.raises(ValueError, match="this description has other parameters"):
+    with pytest.raises(ValueError, match="this description takes another number of parameters"):
         nested.description(lambda_of_two)
     with pytest.raises(setwise.DescriptionError):
         setwise.routine(lambda x: x)

@@ -49,7 +49,7 @@ def test_a_name_of_the_catalogue() -> None:
     northward.specification("push.attacks.sout")
     assert kinds(northward) == {"refuted", "failed"}
     northward.specification("sliders.union")
-    assert "takes 3 parameters, not 2" in northward.prove("x86-64")[0]["reason"]
+    assert "must have 2 parameters, not 3" in northward.prove("x86-64")[0]["reason"]
     northward.specification("kogge-stone.attack.nort")
     assert "unknown routine 'kogge-stone.attack.nort': the nearest" in northward.prove("x86-64")[0]["reason"]
 

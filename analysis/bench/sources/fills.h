@@ -2,7 +2,7 @@
 
    BOARD is one board, or LANES of them side by side: operators work on each lane of GCC's vectors. A direction is a
    shift to the left by `step` (to the right if it is negative) and `into`, the squares at which a step may arrive: all
-   but the file that only a wrap reaches. gen holds the sliders, pro the empty squares. */
+   but the file, if any, that only a wrap reaches. gen holds the sliders, pro the empty squares. */
 
 #include <stdint.h>
 

@@ -1,4 +1,4 @@
-/* One table look-up a piece, not set-wise: its time grows with the number of pieces; the tables take 841 KiB. The
+/* Table look-ups: two a queen, none for pawns, one for any other piece. The tables of sliders take 841 KiB. The
    number of an entry is made of the occupied squares that matter, by pext, or with MAGICS by a multiplication. */
 
 #include "fills.h"

@@ -1,5 +1,5 @@
-/* The routines of a whole side, from occupied and from empty squares. The file that includes this one defines each of
-   them for empty squares. */
+/* The routines of a whole side, from occupied and from empty squares. The file that includes this one defines them
+   for empty squares, `sides` excepted. */
 
 INLINE void sides(U64 rooks, U64 bishops, U64 other_rooks, U64 other_bishops, U64 empty, U64 *results) {
     results[0] = whole(rooks, bishops, empty);

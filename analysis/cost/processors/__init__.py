@@ -22,7 +22,7 @@ def _content(name: str, cited: Mapping[str, str] = MappingProxyType({})) -> dict
     """Return the content of a file with abbreviated sources expanded. `cited` adds those of the file that shares it."""
     text = (files(__package__) / f"{name}.json").read_text("utf-8")
     for sources in (json.loads(text)["cited"], cited):
-        for key, source in reversed([*sources.items()]):  # a source may cite one above it
+        for key, source in reversed([*sources.items()]):  # a source may abbreviate one above it
             text = text.replace(f"{{{key}}}", source)
     content: dict[str, Any] = json.loads(text)
     return content
@@ -39,9 +39,7 @@ PROCESSORS = tuple(map(_read, ("skylake-server", "ice-lake", "golden-cove", "zen
 
 
 def processor(name: str) -> Processor:
-    """Return the processor of that name.
-
-    Raises ValueError for an unknown name.
+    """Return the processor of that name. Raises ValueError for an unknown name.
 
     >>> processor("zen4").title
     'AMD Zen 4'

@@ -5,7 +5,7 @@ A row is found by mnemonic and form. A form lists the operand kinds in order, on
     r w b    general register of 32 or 64 bits, of 16, of 8        i I      immediate, of more than 32 bits
     x y z    vector register of 128, 256, 512 bits                 k        mask register
     m        memory                                            {k}      suffix: under a lane mask
-    =        suffix: all registers that are read are the same one
+    =        suffix: the two sources, or the only two operands, are the same register
     none     no operands                                           taken    a branch that is taken
 
 `and rax,rcx` is "r", `shl rax,3` is "ri", `vpinsrq xmm0,xmm1,rax,1` is "xri". In rows, v means x, y or z.
@@ -29,7 +29,7 @@ Uops = tuple[tuple[frozenset[str], float], ...]
 
 
 class UnknownCost(ValueError):
-    """An instruction that a processor or its table lacks. The message names both."""
+    """An instruction that a processor or its table lacks. The message names the instruction and the processor."""
 
 
 Cycles = int | float
@@ -55,7 +55,7 @@ class CostRow(Struct, frozen=True, array_like=True, dict=True):
 
     @cached_property
     def uops(self) -> Uops:
-        """The ports as sets."""
+        """The micro-operations that `ports` describes."""
         return parse_ports(self.ports)
 
     def after(self, kind: str) -> float:
@@ -66,7 +66,7 @@ class CostRow(Struct, frozen=True, array_like=True, dict=True):
 
     @property
     def vanishes(self) -> bool:
-        """Whether the instruction is eliminated by register renaming."""
+        """Whether the instruction needs no port and no latency, as if register renaming eliminated it."""
         return not self.ports and not self.latency
 
 
@@ -79,7 +79,7 @@ class Access(Struct, frozen=True, array_like=True, dict=True):
 
     @cached_property
     def uops(self) -> Uops:
-        """The ports as sets."""
+        """The micro-operations that `ports` describes."""
         return parse_ports(self.ports)
 
 
@@ -92,8 +92,8 @@ class Processor(Struct, frozen=True, dict=True):
     ("" for all others) to the fetch cycles that it costs at least. `fused` is a regular expression for the mnemonics of
     an instruction and the following branch, separated by a blank, that fuse. While a 512-bit instruction is in use,
     the `closed` ports take no vector operation. With `splits`, some memory operands take an issue slot of their own
-    (see `slots`). `line` is the number of bytes fetched a cycle without a jump (0: unknown). The first matching row of
-    `rows` counts.
+    (see `slots`). `line` is the number of bytes fetched a cycle without a jump (0: unknown). For a form, the first
+    matching row of `rows` counts.
     """
 
     name: str
@@ -137,7 +137,7 @@ class Processor(Struct, frozen=True, dict=True):
         'I12'
         """
         if missing := self.lacking([instruction]):
-            raise UnknownCost(f"{self.title} has no {missing[0]}, which '{instruction.text()}' needs")
+            raise UnknownCost(f"{self.title} has no {missing[0]}, which '{instruction.text()}' needs: choose another")
         masked = instruction.mask is not None
         for form in ["taken"] * taken + [*forms(instruction)]:
             for row in self.by_form.get(form, ()):
@@ -146,8 +146,8 @@ class Processor(Struct, frozen=True, dict=True):
         if classify(instruction) in ("load", "store"):
             return _ACCESS_ALONE
         raise UnknownCost(
-            f"{self.title}: no row for '{instruction.mnemonic}' of form {next(forms(instruction)) or 'none'} "
-            f"('{instruction.text()}' at offset {instruction.offset:#x}): try another processor"
+            f"{self.title}: the cost table has no figures for '{instruction.text()}' at offset "
+            f"{instruction.offset:#x}: try another processor"
         )
 
     def fuses(self, instruction: Decoded, following: Decoded) -> bool:
@@ -162,8 +162,8 @@ class Processor(Struct, frozen=True, dict=True):
     def slots(self, instruction: Decoded, row: CostRow) -> float:
         """Return the number of issue slots that an instruction takes.
 
-        On Intel a memory operand usually fuses with its operation. It takes a slot of its own if the address is
-        rip-relative and there is an immediate, or if the address has an index and the result overwrites no operand.
+        With `splits`, as on Intel, the memory operand of an operation or transfer takes a slot of its own in two cases:
+        a rip-relative address beside an immediate, and an address with an index beside several register operands.
         """
         memory = instruction.memory
         if self.splits and memory is not None and classify(instruction) in ("operation", "transfer"):

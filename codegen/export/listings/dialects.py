@@ -11,7 +11,7 @@ Names = Callable[[str], str]
 """A function from the name of a label or datum in the code to its full name in the file."""
 
 Flavour = Literal["elf", "coff"]
-"""The object format of the assembled source: COFF for code of the Win64 convention, otherwise ELF."""
+"""The object format that a listing is for: COFF for Win64 code, otherwise ELF. MASM makes COFF of either."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Dialect:
 
 
 def number_text(value: int) -> str:
-    """Return a number as listings write it: decimal between -100 and 100, otherwise hexadecimal."""
+    """Return a number as text: decimal if its magnitude is below 100, otherwise hexadecimal with 0x."""
     return str(value) if abs(value) < 100 else hex(value)
 
 
@@ -218,7 +218,7 @@ _WITHOUT_SUFFIX = frozenset({"jmp", "call"})
 
 
 def _att_mnemonic(instruction: Instruction) -> str:
-    """Return the mnemonic, with size suffixes unless a register is a vector or mask, or it is jmp, call or setcc."""
+    """Return the mnemonic, with its operands' sizes as suffixes; for vectors, masks, jmp, call and setcc without."""
     name, operands = instruction.mnemonic, instruction.operands
     sizes = [operand.bits for operand in operands if isinstance(operand, Register | Memory)]
     if any(isinstance(operand, Register) and operand.file != "general" for operand in operands):

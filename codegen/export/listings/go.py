@@ -178,7 +178,7 @@ def _data(datum: Datum, name: str) -> Iterator[str]:
 
 
 def _spelled(instruction: Instruction, name: str, arguments: Mapping[int, str]) -> str:
-    """Return an instruction with its destination last, except for a comparison, which keeps Intel's order.
+    """Return an instruction in Go's syntax, with its operands in reverse order, except for cmp.
 
     `name` is the kernel's symbol. `arguments` gives Go's names of stack arguments by their distance from rsp.
     """

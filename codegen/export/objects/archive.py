@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 
 def archive(members: Mapping[str, bytes], symbols: Mapping[str, Sequence[str]], microsoft: bool = False) -> bytes:
-    """Return the bytes of a library of object files. Both mappings have file names as keys; `symbols` are global ones.
+    """Return the bytes of a library of object files. By file name `members` gives contents, `symbols` global symbols.
 
     With `microsoft` a second, sorted symbol table follows, as Microsoft's linker expects. Times, owners and modes are
     fixed.

@@ -15,7 +15,7 @@ _CALLS = {
 
 
 def header(order: Order) -> str:
-    """Return the header of these kernels, with the banner above each declaration."""
+    """Return the header of these kernels: each one's banner, above its declaration if C can call it."""
     kernels = order.kernels
     lines = [
         *_comment(head(order, f"{order.called}.h")),

@@ -117,7 +117,7 @@ def test_a_routine_of_one_color_takes_its_pieces(capsys: Capture) -> None:
     """Whoever is to move; another side's are refused."""
     given = ("run", "leapers.pushes.black", "--fen", "8/p7/8/8/8/8/P7/8 w")
     assert printed(capsys, *given).splitlines()[-1].split()[-1] == "0x0000_0100_0000_0000"
-    assert "of black's pieces: leave --side out" in complaint(capsys, *given, "--side", "w", status=2)
+    assert "for black's pieces: leave --side out" in complaint(capsys, *given, "--side", "w", status=2)
 
 
 @runs

@@ -19,7 +19,7 @@ from tests.conftest import require_tool
 
 
 def test_what_a_table_does_not_have_is_named() -> None:
-    with pytest.raises(UnknownCost, match="no row for 'cpuid'"):
+    with pytest.raises(UnknownCost, match="no figures for 'cpuid'"):
         processor("zen4").row(decode(bytes.fromhex("0fa2"))[0])
     with pytest.raises(UnknownCost, match="Zen 3 has no avx512"):
         processor("zen3").row(decode(bytes.fromhex("62f1f548efc2"))[0])
