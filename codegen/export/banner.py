@@ -9,6 +9,7 @@ from setwise.codegen.export.names import in_comment
 from setwise.codegen.export.order import Facts, Order
 from setwise.codegen.export.prototypes import conventions, prototype, registers
 from setwise.codegen.export.unwind import prologue, stack_bytes
+from setwise.codegen.ir.routine import Routine
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.machine.code import Memory
 from setwise.codegen.machine.convention import WIN64
@@ -17,7 +18,8 @@ from setwise.codegen.version import version
 
 _TITLES = {"sysv": "System V", "win64": "Win64", "wiki": "the literature's registers"}
 _WIDTH = 12
-_NO_ALIGNMENT = "none required"
+_LINE = 112
+"""The most characters of a line of sentences."""
 
 
 LICENCE = "SPDX-License-Identifier: MIT-0", "Generated code: yours to use under any licence."
@@ -47,38 +49,47 @@ def banner(kernel: Kernel, facts: Facts, made_by: str, *more: tuple[str, str]) -
     callable_from_c = kernel.convention.name != "wiki"
     declared = f"{prototype(kernel)};" if callable_from_c else "none: no C calling convention uses these registers"
     stack = stack_bytes(prologue(kernel.code, assemble(kernel.code))) + _below(kernel)
+    distances = ", with distances to data as zeros" if facts.counts["data_bytes"] else ""
     entries = (
         ("prototype", declared),
         *_registers(kernel),
         *_contract(kernel),
-        _features(facts),
-        ("counts", _counts(facts)),
+        ("features", " ".join(facts.features) or "none beyond x86-64"),
+        ("counts", counts_text(facts)),
         ("changes", ", ".join(facts.changed) or "nothing"),
         ("stack", f"{stack} bytes below the return address" if stack else "not used"),
-        _digest(facts, "the code"),
+        ("SHA-256", f"{facts.sha256} of the code{distances}"),
         ("made by", in_comment(made_by)),
         *more,
     )
     return _lines(kernel, f", {_TITLES[kernel.convention.name]}", entries)
 
 
-def about(
-    kernel: Kernel, facts: Facts, *more: tuple[str, str], word: str = "", returned: bool = False
-) -> tuple[str, ...]:
-    """Return the lines above source that another compiler or assembler translates. They do not mention registers.
+def about(kernel: Kernel, facts: Facts, *more: str) -> list[str]:
+    """Return the lines above source that another compiler or assembler translates, without comment signs.
 
-    Counts and digest are those of setwise's own code. `more` holds further titles and texts. `word` is the language's
-    type of a board if pointers need its alignment; setwise's own code needs none. `returned` states that several
-    results are returned by value.
+    They are sentences on the routine and on setwise's own code, and `more`.
     """
-    entries = (
-        *_contract(kernel, f"that of {word}, as the language requires" if word else _NO_ALIGNMENT, returned=returned),
-        _features(facts),
-        ("counts", f"setwise's code: {_counts(facts)}"),
-        _digest(facts, "setwise's code"),
-        *more,
-    )
-    return _lines(kernel, "", entries)
+    lanes = f", {kernel.layout.lanes} lanes" if kernel.layout.lanes > 1 else ""
+    has = _counted(facts.counts["instructions"], "instructions")
+    features = " ".join(facts.features) or "none beyond x86-64"
+    code = f"setwise's code for {kernel.target.name}{lanes} has {has} and ret. CPU features: {features}."
+    return described(kernel.routine, code, *more)
+
+
+def described(routine: Routine, *more: str) -> list[str]:
+    """Return what a routine computes, its results, numbers and requirements, and `more`, as lines of sentences."""
+    contract = routine.contract
+    said = [f"{routine.summary[:1].upper()}{routine.summary[1:]}."]
+    said += [f"Results, in this order: {', '.join(contract.results)}."] if len(contract.results) > 1 else []
+    said += [f"{title[:1].upper()}{title[1:]}: {text}." for title, text in contract.numbers]
+    if contract.required:
+        outside = f"; otherwise {contract.outside}" if contract.outside else ""
+        said.append(f"Requires {' and '.join(contract.required)}{outside}.")
+    if contract.elements:
+        said.append("The result may be the same array as one input, or overlap none.")
+    said += [f"Source: {routine.source}."] if routine.source != "setwise" else []
+    return [line for text in (*said, *more) for line in wrap(in_comment(text), _LINE, break_on_hyphens=False)]
 
 
 def command(kernel: Kernel, syntax: str) -> str:
@@ -108,7 +119,7 @@ def _lines(kernel: Kernel, convention: str, entries: Iterable[tuple[str, str]]) 
     )
 
 
-def _contract(kernel: Kernel, alignment: str = _NO_ALIGNMENT, *, returned: bool = False) -> Iterator[tuple[str, str]]:
+def _contract(kernel: Kernel) -> Iterator[tuple[str, str]]:
     """Yield titles and texts: the meaning of numbers, the requirements, and the aliasing and alignment of pointers."""
     contract = kernel.routine.contract
     yield from contract.numbers
@@ -117,19 +128,10 @@ def _contract(kernel: Kernel, alignment: str = _NO_ALIGNMENT, *, returned: bool 
         yield "otherwise", contract.outside
     if contract.elements:
         yield "aliasing", "result may be the same array as one input, or overlap none; inputs may overlap each other"
-        yield "alignment", f"{alignment}; with n = 0 nothing is read or written"
-    elif not returned and any(parameter.kind == "results" for parameter in contract.parameters):
+        yield "alignment", "none required; with n = 0 nothing is read or written"
+    elif any(parameter.kind == "results" for parameter in contract.parameters):
         yield "aliasing", "results is only written; all inputs are passed by value"
-        yield "alignment", alignment
-
-
-def _features(facts: Facts) -> tuple[str, str]:
-    return "features", " ".join(facts.features) or "none beyond x86-64"
-
-
-def _digest(facts: Facts, code: str) -> tuple[str, str]:
-    distances = ", with distances to data as zeros" if facts.counts["data_bytes"] else ""
-    return "SHA-256", f"{facts.sha256} of {code}{distances}"
+        yield "alignment", "none required"
 
 
 def _registers(kernel: Kernel) -> Iterator[tuple[str, str]]:
@@ -143,7 +145,8 @@ def _registers(kernel: Kernel) -> Iterator[tuple[str, str]]:
         yield "registers" if not other else "", f"{_TITLES[convention.name]}: {text}{other}"
 
 
-def _counts(facts: Facts) -> str:
+def counts_text(facts: Facts) -> str:
+    """Return the instruction counts by class, memory operands and sizes of setwise's code in words."""
     counts = facts.counts
     classes = ("moves", "operations", "constants", "transfers", "loads", "stores", "branches", "stack", "other")
     parts = ", ".join(_counted(counts[name], name) for name in classes if counts[name])

@@ -9,7 +9,7 @@ instructions in other bytes. It aligns data to at most 32 bytes, so constants of
 from collections.abc import Iterator, Mapping, Sequence
 
 from setwise.codegen.assemble import assemble
-from setwise.codegen.export.banner import about, command, head
+from setwise.codegen.export.banner import about, command, counts_text, head
 from setwise.codegen.export.listings.dialects import number_text
 from setwise.codegen.export.names import go_name, in_comment, symbol
 from setwise.codegen.export.order import Facts, Order
@@ -53,8 +53,10 @@ def assembly(kernel: Kernel, facts: Facts) -> str:
     name = symbol(kernel)
     places, operations = list(_places(kernel)), prologue(kernel.code, assemble(kernel.code))
     given = len(kernel.routine.contract.parameters)
-    more = ("changes", ", ".join(facts.changed)), ("made by", command(kernel, "go"))
-    lines = commented(about(kernel, facts, *more))
+    figures = f"Counts: {counts_text(facts)}.", f"SHA-256: {facts.sha256} of the code."
+    lines = commented(
+        about(kernel, facts, *figures, f"Changes: {', '.join(facts.changed)}.", f"Made by {command(kernel, 'go')}.")
+    )
     lines += ["", '#include "textflag.h"', ""]
     for datum in kernel.code.data:
         lines += [*_data(datum, name), ""]

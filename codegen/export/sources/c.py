@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from textwrap import wrap
 
-from setwise.codegen.export.banner import about, head
+from setwise.codegen.export.banner import about, described, head
 from setwise.codegen.export.names import bare_symbol, isa_name, symbol
 from setwise.codegen.export.objects.header import guard
 from setwise.codegen.export.order import Order
 from setwise.codegen.export.prototypes import VECTORS, prototype, returns, usage
-from setwise.codegen.export.sources.dispatch import NOTE, Choice, boards, choice_basis, choices, comment_lines
+from setwise.codegen.export.sources.dispatch import NOTE, Choice, boards, choice_basis, choices
 from setwise.codegen.export.sources.intrinsics import LOAD, STORE, WithIntrinsics, named
 from setwise.codegen.export.sources.language import folded, function_text, indented
 from setwise.codegen.export.sources.requirements import (
@@ -20,11 +20,10 @@ from setwise.codegen.export.sources.requirements import (
     cpuid_test,
     requirement,
 )
-from setwise.codegen.export.sources.source import body, results_in_order
+from setwise.codegen.export.sources.source import body
 from setwise.codegen.kernel import Kernel
 
 HEAD = """\
-/* clang-format off */
 #include <stdint.h>
 
 #if defined(__x86_64__) || defined(_M_X64)
@@ -68,8 +67,7 @@ TAIL = """\
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic pop
 #endif
-/* NOLINTEND(clang-analyzer-deadcode.DeadStores) */
-/* clang-format on */"""
+/* NOLINTEND(clang-analyzer-deadcode.DeadStores) */"""
 
 _ALIGNMENT = """\
 /* GCC on Windows does not align the stack for AVX (GCC bug 54412), so code with AVX is never chosen there. */
@@ -274,14 +272,14 @@ def header(order: Order) -> str:
     offered, prefix = choices(order), order.prefix
     defined = guard(order, _stem(order))
     parts = [
-        _introduction(order, offered),
+        f"/* clang-format off */\n{_introduction(order, offered)}",
         f"#ifndef {defined}\n#define {defined}",
         prefixed(HEAD, prefix),
         *(_guarded(kernel, _documented(kernel, order)) for kernel in order.kernels),
         *(prefixed(part, prefix) for part in _features(offered, order.dispatch)),
         *map(_choice, offered),
     ]
-    return "\n\n".join((*parts, _namespace(order, offered), TAIL, "#endif")) + "\n"
+    return "\n\n".join((*parts, _namespace(order, offered), TAIL, "#endif", "/* clang-format on */")) + "\n"
 
 
 def _introduction(order: Order, offered: Sequence[Choice]) -> str:
@@ -301,9 +299,9 @@ def _introduction(order: Order, offered: Sequence[Choice]) -> str:
 
 
 def _documented(kernel: Kernel, order: Order) -> str:
-    more, needs = (*results_in_order(kernel), ("usage", usage(kernel))), requirement(kernel, order)
+    needs = requirement(kernel, order)
     facts = replace(order.facts(kernel), features=needs)
-    remark = _comment(about(kernel, facts, *more, word="uint64_t"), documents=True)
+    remark = _comment(about(kernel, facts, f"Usage: {usage(kernel)}"), documents=True)
     return f"{remark}\n{function(kernel, symbol(kernel), needs)}"
 
 
@@ -364,7 +362,7 @@ def _choice(choice: Choice) -> str:
     plain = choice.plain
     arguments = ", ".join(parameter.name for parameter in plain.routine.contract.parameters)
     call, leave = ("return {}({});", ()) if returns(plain) else ("{}({});", ("return;",))
-    remark = _comment([*comment_lines(choice), f"Usage: {usage(plain, choice.name)}"], documents=True)
+    remark = _comment(described(plain.routine, f"Usage: {usage(plain, choice.name)}"), documents=True)
     calls = _branching(
         choice, prototype(plain, choice.name), lambda kernel: call.format(symbol(kernel), arguments), leave
     )

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from textwrap import wrap
 
-from setwise.codegen.export.names import in_comment, symbol_of, uses_pext
+from setwise.codegen.export.names import symbol_of, uses_pext
 from setwise.codegen.export.order import Order
 from setwise.codegen.export.prototypes import boards_a_call
 from setwise.codegen.export.sources.requirements import BITS, requirement
@@ -63,31 +62,20 @@ def choices(order: Order) -> tuple[Choice, ...]:
 NOTE = "setwise selects the instructions; your compiler allocates the registers."
 
 
+_FLIPPED = "If your bit 0 is a8, use .black for White, .white for Black, and sout for nort."
+
+
 def boards(kernels: Iterable[Kernel]) -> str:
     """Return a sentence on boards and their numbering. Functions with a different numbering mention it themselves."""
     first, *others = {kernel.routine.contract.numbering for kernel in kernels}
     bits = f"{LITTLE_ENDIAN.bits}, unless a function says otherwise" if others else first.bits
-    return f"Boards are 64-bit sets of squares: {bits}."
+    return f"Boards are 64-bit sets of squares: {bits}. {_FLIPPED}"
 
 
 def choice_basis(dispatch: bool, flags: str) -> str:
     """Return the basis of the choice: CPUID at run time, or the compiler's flags; and the fallback."""
     how = "by CPUID at the first call (thread-safe)" if dispatch else f"at compile time ({flags})"
     return f"{how}. Plain x86-64 is the fallback"
-
-
-_WIDTH = 112
-"""The maximum width of a comment line, without comment signs."""
-
-
-def comment_lines(choice: Choice) -> list[str]:
-    """Return the description, the meaning of numbers and the requirements of a choice as comment lines."""
-    routine = choice.plain.routine
-    required = [f"Requires {requirement}." for requirement in routine.contract.required]
-    numbers = [f"{title[:1].upper()}{title[1:]}: {text}." for title, text in routine.contract.numbers]
-    outside = [f"Otherwise {routine.contract.outside}."] if routine.contract.outside else []
-    said = (f"{routine.summary[:1].upper()}{routine.summary[1:]}.", *numbers, *required, *outside)
-    return [line for text in said for line in wrap(in_comment(text), _WIDTH)]
 
 
 def usage(contract: Contract, name: str, let: str, written: str) -> str:

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from setwise.codegen.export.banner import head
+from setwise.codegen.export.banner import described, head
 from setwise.codegen.export.order import Order
-from setwise.codegen.export.sources.dispatch import Choice, boards, choices, comment_lines, usage
+from setwise.codegen.export.sources.dispatch import Choice, boards, choices, usage
 from setwise.codegen.export.sources.expression_templates import EXPRESSIONS
 from setwise.codegen.export.sources.language import Inexpressible, Language, commented, filled, function_text, indented
 from setwise.codegen.export.sources.source import body
@@ -71,6 +71,6 @@ def _function(choice: Choice) -> str:
     kernel = choice.plain
     contract = kernel.routine.contract
     given = [parameter.name for parameter in contract.parameters if parameter.kind != "results"]
-    remark = [*comment_lines(choice), f"Usage: {usage(contract, choice.bare, 'const', '')}"]
+    remark = described(kernel.routine, f"Usage: {usage(contract, choice.bare, 'const', '')}")
     head = ("/**", *(f" * {line}" for line in remark), " */", f"export function {choice.bare}({', '.join(given)}) {{")
     return function_text(head, body(kernel, JavaScript()))

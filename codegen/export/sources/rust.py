@@ -3,16 +3,16 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from setwise.codegen.export.banner import about, head
+from setwise.codegen.export.banner import about, described, head
 from setwise.codegen.export.compiler_names import OF_SETS
 from setwise.codegen.export.names import bare_symbol, isa_name
 from setwise.codegen.export.order import Order
 from setwise.codegen.export.prototypes import VECTORS
-from setwise.codegen.export.sources.dispatch import NOTE, Choice, boards, choice_basis, choices, comment_lines, usage
+from setwise.codegen.export.sources.dispatch import NOTE, Choice, boards, choice_basis, choices, usage
 from setwise.codegen.export.sources.intrinsics import LOAD, STORE, WithIntrinsics, named
 from setwise.codegen.export.sources.language import commented, folded, function_text, indented
 from setwise.codegen.export.sources.requirements import BITS, FAST_PEXT, constant_name, cpuid_test, requirement
-from setwise.codegen.export.sources.source import body, results_in_order
+from setwise.codegen.export.sources.source import body
 from setwise.codegen.kernel import Kernel
 
 ALLOWED = "#[allow(dead_code, unused_assignments, unsafe_op_in_unsafe_fn, clippy::too_many_arguments)]"
@@ -215,7 +215,7 @@ _PEXT = (
 def _documented(kernel: Kernel, order: Order) -> str:
     needs = requirement(kernel, order)
     facts = replace(order.facts(kernel), features=needs)
-    text = about(kernel, facts, *results_in_order(kernel), word="u64", returned=True)
+    text = about(kernel, facts)
     lines = ["```text", *text, "```", "# Safety", *_safety(kernel, needs)]
     return "\n".join((*commented(lines, "///"), function(kernel, needs)))
 
@@ -305,11 +305,8 @@ def _choice(choice: Choice, order: Order) -> str:
     else:
         typed = [f"{name}: u64" for name in arguments]
     lines += _branching(choice, lambda kernel: f"unsafe {{ {name_of(kernel)}({', '.join(arguments)}) }}")
-    text = comment_lines(choice)
-    if not arrays and len(contract.results) > 1:
-        text.append(f"Returns {', '.join(contract.results)}.")
     name = choice.bare.lower()
-    text.append(f"Usage: `{usage(contract, f'{order.called}::{name}', 'let', '&mut ')}`")
+    text = described(plain.routine, f"Usage: `{usage(contract, f'{order.called}::{name}', 'let', '&mut ')}`")
     line = f"pub fn {name}({', '.join(typed)}){result(plain)} {{"
     calls = function_text((*commented(text, "///"), "#[inline]", ALLOWED, line), lines)
     named = (

@@ -118,13 +118,6 @@ def readers_of(block: Block) -> dict[Value, list[Value]]:
     return readers
 
 
-def results_in_order(kernel: Kernel) -> Iterator[tuple[str, str]]:
-    """Yield the title and text of a comment on the order of the results, if there are several."""
-    results = kernel.routine.contract.results
-    if len(results) > 1:
-        yield "results", f"{', '.join(results)}, in this order"
-
-
 _NOWHERE = Line("", 0)
 
 
@@ -192,10 +185,9 @@ class _Walk:
             yield text
             return
         readers = self.readers.get(value, ())
-        if len(readers) == 1 and readers[0] in here - {value} and _within(value, readers[0]) and len(text) <= _LONGEST:
-            if value.lanes == 1 or self.language.NESTS_VECTORS:
-                self.inlined[value] = text
-                return
+        if len(readers) == 1 and readers[0] in here - {value} and self.nests(value, readers[0], text):
+            self.inlined[value] = text
+            return
         yield from self.declared(value, text)
 
     def declared(self, value: Value, text: str) -> Iterator[str]:
@@ -212,6 +204,13 @@ class _Walk:
             name = f"{directions[0]}_{name}"
         self.names[value] = self.taken.new(name)
         yield self.language.declaration(self.names[value], value.lanes, text)
+
+    def nests(self, value: Value, reader: Value, text: str) -> bool:
+        """Return whether the text of a value can be an operand of its only reader: it is short, of one statement."""
+        if {value.op, reader.op} & {*_READS, *WRITES, *_INLINE} or value.file != reader.file or len(text) > _LONGEST:
+            return False
+        same = value.line is None or (reader.line is not None and _place(value.line) == _place(reader.line))
+        return same and (value.lanes == 1 or self.language.NESTS_VECTORS)
 
     def overwriting(self, value: Value) -> Value:
         """Return a ternary operation with an argument first that is not read later, if one is; others unchanged."""
@@ -269,13 +268,6 @@ def _role(value: Value, reader: Value | None) -> str:
 
 
 _ROLES: Mapping[str, str] = {"affine": "matrices", "permute-bytes": "order"}
-
-
-def _within(value: Value, reader: Value) -> bool:
-    """Return whether a value can be written as a part of the operation that reads it: it is of the same statement."""
-    if {value.op, reader.op} & {*_READS, *WRITES, *_INLINE} or value.file != reader.file:
-        return False
-    return value.line is None or (reader.line is not None and _place(value.line) == _place(reader.line))
 
 
 def _place(line: Line) -> tuple[str, int, tuple[str, ...]]:

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 
-from setwise.codegen.export.banner import about, head
+from setwise.codegen.export.banner import about, described, head
 from setwise.codegen.export.names import bare_symbol, isa_name
 from setwise.codegen.export.order import Order
-from setwise.codegen.export.sources.dispatch import Choice, boards, choices, comment_lines, usage
+from setwise.codegen.export.sources.dispatch import Choice, boards, choices, usage
 from setwise.codegen.export.sources.language import Language, commented, function_text
 from setwise.codegen.export.sources.requirements import FAST_PEXT, requirement
-from setwise.codegen.export.sources.source import body, results_in_order
+from setwise.codegen.export.sources.source import body
 from setwise.codegen.ir.values import Value
 from setwise.codegen.kernel import Kernel
 
@@ -201,7 +201,7 @@ def _introduction(order: Order) -> str:
 
 def _documented(kernel: Kernel, order: Order) -> str:
     facts = replace(order.facts(kernel), features=requirement(kernel, order))
-    lines = about(kernel, facts, *results_in_order(kernel), word="u64", returned=True)
+    lines = about(kernel, facts)
     return "\n".join((*commented(lines, "///"), function(kernel)))
 
 
@@ -217,7 +217,7 @@ def _choice(choice: Choice, file: str) -> str:
         arguments = [*(f"{name}.ptr" for name in (*inputs, written)), f"{written}.len"]
         typed = [*(f"{name}: []const u64" for name in inputs), f"{written}: []u64"]
     line = f"pub fn {choice.bare}({', '.join(typed)}) {_result(plain)} {{"
-    text = [*comment_lines(choice), f"Usage: `{usage(plain.routine.contract, f'{file}.{choice.bare}', 'const', '')}`"]
+    text = described(plain.routine, f"Usage: `{usage(contract, f'{file}.{choice.bare}', 'const', '')}`")
     calls = _branching(choice, lambda kernel: f"return {bare_symbol(kernel)}({', '.join(arguments)});")
     names = _branching(choice, lambda kernel: f'return "{isa_name(kernel)}";')
     named = (
