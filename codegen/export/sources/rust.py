@@ -15,12 +15,15 @@ from setwise.codegen.export.sources.requirements import BITS, FAST_PEXT, constan
 from setwise.codegen.export.sources.source import body
 from setwise.codegen.kernel import Kernel
 
-ALLOWED = "#[allow(dead_code, unused_assignments, unsafe_op_in_unsafe_fn, clippy::too_many_arguments)]"
+ALLOWED = """\
+#[rustfmt::skip]
+#[allow(dead_code, unused_assignments, unsafe_op_in_unsafe_fn, clippy::too_many_arguments)]"""
 """Not every function is called, last carried values are never read, and unsafe functions have unsafe bodies."""
 
 _FEATURES_OF = """\
 /// Return the usable features: those that CPUID leaves 0, 1 and 7 report and whose registers the system saves.
 #[cfg(target_arch = "x86_64")]
+#[rustfmt::skip]
 #[allow(unused_variables)]
 pub fn features_of(leaf0: [u32; 4], leaf1: [u32; 4], leaf7: [u32; 4], state: u64) -> u32 {"""
 
@@ -35,6 +38,7 @@ fn slow_pext(leaf0: [u32; 4], leaf1: [u32; 4]) -> bool {
 _CHOSEN_AT_RUN_TIME = """\
 /// Return the usable features. CPUID is consulted only if the compiler's flags do not enable all that are wanted.
 #[inline]
+#[rustfmt::skip]
 fn features(wanted: u32) -> u32 {
     ENABLED | if wanted & !ENABLED == 0 { 0 } else { detected() }
 }"""
@@ -69,6 +73,7 @@ fn detect() -> u32 {
 }
 
 #[cfg(target_arch = "x86_64")]
+#[rustfmt::skip]
 #[allow(unused_unsafe)]
 fn detect() -> u32 {
     use core::arch::x86_64::{__cpuid, __cpuid_count};
@@ -159,7 +164,7 @@ def attributes(needs: Sequence[str]) -> list[str]:
     """Return the attributes of a kernel's function that requires these features."""
     named = ",".join(feature for feature in needs if feature != FAST_PEXT)
     lines = ['#[cfg(target_arch = "x86_64")]', f'#[target_feature(enable = "{named}")]'] if named else []
-    return [*lines, "#[inline]", "#[rustfmt::skip]", ALLOWED]
+    return [*lines, "#[inline]", ALLOWED]
 
 
 def name_of(kernel: Kernel) -> str:

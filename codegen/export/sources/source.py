@@ -125,7 +125,8 @@ _NOWHERE = Line("", 0)
 class _Walk:
     """A traversal of the blocks in order, with the names of all values so far.
 
-    A value that one operation of the same statement reads is written as part of it, in `inlined` until then.
+    A value that one operation of the same statement reads is written as part of it, in `inlined` until then, unless
+    that changes the order.
     """
 
     language: Language
@@ -168,8 +169,8 @@ class _Walk:
         lines: list[str] = []
         here = {item for item in block.items if isinstance(item, Value)}
         for item in block.items:
-            lines += self.region(item) if isinstance(item, RegionBlock) else self.value(item, here)
-        return lines
+            lines += [*self.rest(), *self.region(item)] if isinstance(item, RegionBlock) else self.value(item, here)
+        return [*lines, *self.rest()]
 
     def value(self, value: Value, here: Set[Value]) -> Iterator[str]:
         """Yield the statement of a value, unless that of its only reader, which must be `here`, includes it."""
@@ -177,18 +178,26 @@ class _Walk:
             return
         ordered = self.overwriting(value)
         text = self.language.operation(ordered, [self.text(arg, ordered) for arg in ordered.args])
+        if any(text.count(self.inlined.get(arg, " ")) > 1 for arg in ordered.args if arg in self.inlined):
+            yield from self.rest()
+            text = self.language.operation(ordered, [self.text(arg, ordered) for arg in ordered.args])
         for arg in ordered.args:
-            if arg in self.inlined and text.count(self.inlined[arg]) > 1:
-                yield from self.declared(arg, self.inlined.pop(arg))
-                text = self.language.operation(ordered, [self.text(each, ordered) for each in ordered.args])
+            self.inlined.pop(arg, None)
         if value.op in WRITES:
+            yield from self.rest()
             yield text
             return
         readers = self.readers.get(value, ())
         if len(readers) == 1 and readers[0] in here - {value} and self.nests(value, readers[0], text):
             self.inlined[value] = text
             return
+        yield from self.rest()
         yield from self.declared(value, text)
+
+    def rest(self) -> Iterator[str]:
+        """Yield declarations of the values in `inlined`: another statement comes before that of their readers."""
+        for value in [*self.inlined]:
+            yield from self.declared(value, self.inlined.pop(value))
 
     def declared(self, value: Value, text: str) -> Iterator[str]:
         """Yield the declaration of a value, after comments if its statement or rays are not those of the last one."""

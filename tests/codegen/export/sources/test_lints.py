@@ -42,6 +42,28 @@ def test_clippy_finds_nothing(tmp_path: Path, order: Order) -> None:
     assert said(tmp_path, require_tool("clippy-driver"), *flags, "setwise.rs") == []
 
 
+@pytest.mark.parametrize("style", ["LLVM", "Google", "Microsoft", "WebKit"])
+def test_clang_format_changes_nothing(tmp_path: Path, order: Order, style: str) -> None:
+    text = c.header(order)
+    (tmp_path / "setwise_inline.h").write_text(text, encoding="ascii")
+    made = subprocess.run(
+        [require_tool("clang-format-19"), f"--style={style}", "setwise_inline.h"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert made.stdout == text
+
+
+def test_rustfmt_changes_nothing(tmp_path: Path, order: Order) -> None:
+    (tmp_path / "setwise.rs").write_text(rust.module(order), encoding="ascii")
+    made = subprocess.run(
+        [require_tool("rustfmt"), "--check", "setwise.rs"], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert (made.returncode, made.stdout) == (0, "")
+
+
 def said(folder: Path, *command: str) -> list[str]:
     """The lines with errors and warnings."""
     ended = subprocess.run(command, cwd=folder, capture_output=True, text=True)

@@ -2,11 +2,14 @@
 
 import pytest
 
+from setwise.codegen.catalogue import find
 from setwise.codegen.export.sources import c
 from setwise.codegen.export.sources.language import folded
+from setwise.codegen.export.sources.local_names import Names
 from setwise.codegen.export.sources.source import readers_of, source_of
 from setwise.codegen.export.sources.zig import three_input_logic
 from setwise.codegen.ir.graph import postorder
+from setwise.codegen.lower import lower
 from setwise.codegen.passes.code_motion import place_values
 from tests.codegen.export.exports import kernel
 from tests.codegen.export.sources.exported import Functions, every_form, needs, sample
@@ -47,6 +50,31 @@ def test_logic_overwrites_what_nobody_reads_again() -> None:
     for line in (line for line in text.splitlines() if "ternarylogic" in line):
         first = line.split("epi64(")[1].split(",")[0]
         assert text.split(line)[1].count(f"({first},") == text.split(line)[1].count(f", {first},") == 0, line
+
+
+def test_values_have_names_and_comments_of_the_description() -> None:
+    lines = [line.strip() for line in c.function(kernel("kogge-stone.attacks.noEa"), "f", ()).splitlines()]
+    assert "const uint64_t not_file_a = 0xfefefefefefefefeULL;" in lines
+    at = lines.index("// noEa: gen |= ray.run(pro, 2) & ray.step(gen, 2)")
+    assert lines[at + 1 : at + 3] == [
+        "const uint64_t noea_run = noea_path & (noea_path << 9);",
+        "const uint64_t noea_gen2 = noea_gen | (noea_run & (noea_gen << 18));",
+    ]
+    lanes = c.function(kernel("sliders.union", "avx2"), "f", ())
+    assert "// Lanes: nort, east, noEa, noWe" in lanes
+    assert "_mm256_sllv_epi64(gen_3, counts)" in lanes
+
+
+def test_without_lines_values_are_numbered() -> None:
+    text = c.function(lower(find("kogge-stone.attacks.noEa")), "f", ())
+    assert "//" not in text
+    assert "const uint64_t value2 = " in text
+
+
+def test_names_avoid_words_of_languages_and_each_other() -> None:
+    names = Names({"gen2", "flood"})
+    given = [names.new(wanted) for wanted in ("flood", "flood", "union", "Near", "run2", "run2", "gen", "w\u00e4nde")]
+    assert given == ["flood2", "flood3", "union_", "near_", "run2", "run2_2", "gen_", "value"]
 
 
 def test_long_lines_are_broken_behind_commas() -> None:
