@@ -190,7 +190,7 @@ class Extraction:
         plain = section.type == PROGBITS and section.flags & ~(MERGE | STRINGS) == ALLOC
         plain = plain and section.number not in self.elf.grouped
         if not plain or not (self.elf.linked or _CONSTANTS.match(section.name)):
-            raise ElfError(f"uses '{name}' in {section.name}, whose contents a linker may change: {_LINKED}")
+            raise ElfError(f"uses '{name}' in {section.name}, not a section of plain constants: move it to .rodata")
 
     def _next(self) -> int:
         """Return the offset of the next function in the section, labels excluded, or a huge number if there is none."""

@@ -56,7 +56,7 @@ def checked_name(name: str) -> str:
     'my_engine'
     """
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)*", name) or len(name) > _LONGEST:
-        raise ValueError(f"{name!r} is no valid C name: use up to {_LONGEST} letters, digits, single _, a letter first")
+        raise ValueError(f"{name!r} cannot begin names: use {_LONGEST} letters and digits at most, and _ between them")
     if name != "setwise" and reserved(name):
         raise ValueError(f"{name!r} is reserved in exports ({RESERVED}): choose another")
     return name

@@ -89,7 +89,7 @@ class Value:
     def number(self) -> int:
         """The number of a one-lane constant. Raise TypeError for any other value."""
         if self.op != "const" or self.lanes != 1:
-            raise TypeError("this board is known only when the code runs: use when, while_ or table")
+            raise TypeError("only a constant of one lane has a number: give one, or use the board itself, as in a << b")
         return int(self.attr[0])
 
     def __bool__(self) -> bool:

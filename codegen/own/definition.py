@@ -108,7 +108,7 @@ class Definition:
     def description(self, function: F) -> F:
         """Add an equivalent description of the routine, and return it. The one with the shortest code is used."""
         if not inspect.isfunction(function):
-            raise TypeError(f"{function!r} is not a function: define a routine with def")
+            raise TypeError(f"{function!r} is not a description: give a function made by def, without @routine")
         if len(self._names(function)) != len(self.parameters) + self._shaped:
             raise self._error(
                 "this description takes another number of parameters than the first: take the same", function=function

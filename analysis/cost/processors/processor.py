@@ -147,7 +147,7 @@ class Processor(Struct, frozen=True, dict=True):
             return _ACCESS_ALONE
         raise UnknownCost(
             f"{self.title}: the cost table has no figures for '{instruction.text()}' at offset "
-            f"{instruction.offset:#x}: try another processor"
+            f"{instruction.offset:#x}: setwise count counts the code without them"
         )
 
     def fuses(self, instruction: Decoded, following: Decoded) -> bool:

@@ -221,7 +221,7 @@ def test_what_the_file_does_not_say_of_the_end_is_told(tmp_path: Path) -> None:
             "has no displacement in 'mov eax,0'",
         ),
         (".weak w\nf: mov rax, [rip+w]\n ret\n.section .rodata\nw: .quad 1", "needs 'w', which is weak"),
-        ('f: mov rax, [rip+w]\n ret\n.section .eh_frame,"a"\nw: .quad 1', "whose contents a linker may change"),
+        ('f: mov rax, [rip+w]\n ret\n.section .eh_frame,"a"\nw: .quad 1', "not a section of plain constants"),
     ],
 )
 def test_what_is_not_promised_is_refused(tmp_path: Path, text: str, message: str) -> None:
