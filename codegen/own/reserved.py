@@ -17,7 +17,7 @@ undefined unreachable usingnamespace var
 any append byte cap chan clear close complex copy fallthrough func go import interface iota len make map max min nil
 package panic print println range real recover rune select string uint uint64 uintptr
 arguments bigint debugger eval function instanceof
-dir8 has result results
+cpu dir8 has result results
 """
 """Reserved words of C and C++ (with gcc's macros), Rust, Zig, Go and JavaScript, and names used by exports."""
 RESERVED = "words of C, Go, JavaScript, Rust and Zig, and names such as v0, f2 and _x"
