@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from setwise.codegen.export.banner import head
-from setwise.codegen.export.listings import go
 from setwise.codegen.export.listings.dialects import DIALECTS
 from setwise.codegen.export.listings.listing import listing
 from setwise.codegen.export.names import symbol
@@ -16,7 +15,7 @@ from setwise.codegen.export.objects.header import header
 from setwise.codegen.export.objects.macho import macho
 from setwise.codegen.export.objects.relocatable import ObjectFile, object_file
 from setwise.codegen.export.order import Order
-from setwise.codegen.export.sources import c, javascript, rust, zig
+from setwise.codegen.export.sources import c, go_package, javascript, rust, zig
 from setwise.codegen.export.sources.language import commented
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.targets import TARGETS
@@ -89,7 +88,7 @@ FORMATS: Mapping[str, Format] = {
     "gas": Format(partial(_listings, "gas", ".s")),
     "att": Format(partial(_listings, "att", ".s")),
     "masm": Format(partial(_listings, "masm", ".asm"), abi="win64"),
-    "go": Format(go.files, endbr64=False),
+    "go": Format(go_package.files, fallback=True, dispatch=True, endbr64=False),
     "c": Format(c.files, fallback=True, dispatch=True, endbr64=False),
     "rust": Format(partial(_source, rust.module, ".rs"), fallback=True, dispatch=True, endbr64=False),
     "zig": Format(partial(_source, zig.module, ".zig"), fallback=True, endbr64=False, isas=_WITHOUT_GFNI),

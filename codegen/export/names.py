@@ -80,9 +80,14 @@ def go_name(kernel: Kernel) -> str:
     >>> go_name(lower(find("kogge-stone.attacks.noEa"), "bmi2"))
     'KoggeStoneAttacksNoEaBMI2'
     """
-    words = symbol_of(kernel.name).split("_")
     isa = kernel.target.name.partition("-")[0].upper()
-    return "".join(word[:1].upper() + word[1:] for word in words) + isa + _lanes(kernel)[1:].upper()
+    ending = "PEXT" if uses_pext(kernel) else ""
+    return go_exported(symbol_of(kernel.name)) + isa + _lanes(kernel)[1:].upper() + ending
+
+
+def go_exported(name: str) -> str:
+    """Return an identifier of words joined by _ as Go writes a name that other packages may use."""
+    return "".join(word[:1].upper() + word[1:] for word in name.split("_"))
 
 
 def _lanes(kernel: Kernel) -> str:

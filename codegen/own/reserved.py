@@ -18,7 +18,7 @@ any append byte cap chan clear close complex copy fallthrough func go import int
 package panic print println range real recover rune select string uint uint64 uintptr
 arguments bigint debugger eval function instanceof
 cdecl far hyper near pascal small
-dir8 has result results
+cpu dir8 has result results
 """
 """Reserved words of C and C++ (with macros of gcc and Windows), Rust, Zig, Go and JavaScript, and names in exports."""
 RESERVED = "words of C, Go, JavaScript, Rust and Zig, and names such as t0, f2 and _x"

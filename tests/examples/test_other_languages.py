@@ -81,6 +81,7 @@ PROGRAMS = {
     "java": "Attacked.java",
     "nim": "attacked.nim",
     "python": "attacked.py",
+    "zig": "attacked.zig",
 }
 
 
@@ -88,7 +89,10 @@ PROGRAMS = {
 def test_a_program_calls_the_library(language: str, file: str, library: Path) -> None:
     ((line, then),) = re.findall(rf"^[^\n`]*`(\S* [^`]*{re.escape(file)}[^`]*)`(?: and `(.*)`)?", PAGE, re.MULTILINE)
     tool, *words = line.split()
-    path = {"java": java(), "python": sys.executable}.get(language, shutil.which(tool))
+    if language == "zig":
+        require_module("ziglang")
+        words = ["-m", "ziglang", *words]
+    path = {"java": java(), "python": sys.executable, "zig": sys.executable}.get(language, shutil.which(tool))
     if path is None:
         pytest.skip(f"not run: {tool} missing or too old, which setwise does not need")
     (library / file).write_text(program(language))

@@ -1,6 +1,6 @@
 """The choice among several kernels of a routine: the newest that the compiler or the processor allows."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from setwise.codegen.export.names import symbol_of, uses_pext
@@ -37,15 +37,16 @@ class Choice:
         return tuple(feature for feature in BITS if any(feature in needs for _, needs in self.better))
 
 
-def choices(order: Order) -> tuple[Choice, ...]:
+def choices(order: Order, required: Callable[[Kernel, Order], tuple[str, ...]] = requirement) -> tuple[Choice, ...]:
     """Return a choice for every routine with a kernel for plain x86-64, without kernels that take vectors.
 
-    If two kernels require the same features, that of the older instruction set is used.
+    `required` returns the features of a kernel, by default those of its source. If two kernels require the same
+    features, that of the older instruction set is used.
     """
     by_name: dict[str, dict[tuple[str, ...], Kernel]] = {}
     for kernel in sorted(order.kernels, key=lambda kernel: ([*TARGETS].index(kernel.target.name), uses_pext(kernel))):
         if boards_a_call(kernel) == 1:
-            needs = requirement(kernel, order)
+            needs = required(kernel, order)
             kernels = by_name.setdefault(kernel.name, {})
             kernels[needs] = kernels.pop(needs, kernel)  # the older kernel at the newer one's place
     made = []

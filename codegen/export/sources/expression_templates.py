@@ -1,11 +1,11 @@
-"""Templates for the text of each operation in C, Rust and Zig."""
+"""Templates for the text of each operation in C, Go, Rust and Zig."""
 
 from collections.abc import Mapping
 
 
 def _same(text: str, **others: str) -> dict[str, str]:
-    """Return templates by language: `text` for C, Rust and Zig, replaced and supplemented by `others`."""
-    return {"C": text, "Rust": text, "Zig": text, **others}
+    """Return templates by language: `text` for C, Go, Rust and Zig, replaced and supplemented by `others`."""
+    return {"C": text, "Go": text, "Rust": text, "Zig": text, **others}
 
 
 def _by_register(sign: str) -> dict[str, str]:
@@ -36,8 +36,8 @@ EXPRESSIONS: Mapping[str, Mapping[str, str]] = {
     "and": _same("{a} & {b}", call="and_{s} a b"),
     "or": _same("{a} | {b}", call="or_{s} a b"),
     "xor": _same("{a} ^ {b}", call="xor_{s} a b"),
-    "not": _same("~{a}", Rust="!{a}"),
-    "andn": _same("~{a} & {b}", Rust="!{a} & {b}", call="andnot_{s} a b"),
+    "not": _same("~{a}", Go="^{a}", Rust="!{a}"),
+    "andn": _same("~{a} & {b}", Go="{b} &^ {a}", Rust="!{a} & {b}", call="andnot_{s} a b"),
     "add": _same("{a} + {b}", Rust="u64::wrapping_add({a}, {b})", Zig="{a} +% {b}", call="add_epi64 a b"),
     "sub": _same("{a} - {b}", Rust="u64::wrapping_sub({a}, {b})", Zig="{a} -% {b}", call="sub_epi64 a b"),
     "mul": _same("{a} * {b}", Rust="u64::wrapping_mul({a}, {b})", Zig="{a} *% {b}"),
@@ -46,14 +46,15 @@ EXPRESSIONS: Mapping[str, Mapping[str, str]] = {
     "scaled-sum": _same("{a} + ({b} << {n})", Rust="u64::wrapping_add({a}, {b} << {n})", Zig="{a} +% ({b} << {n})"),
     "shl": _same("{a} << {n}", call="slli_epi64 a n", call_each="sllv_epi64 a b"),
     "shr": _same("{a} >> {n}", call="srli_epi64 a n", call_each="srlv_epi64 a b"),
-    "rotl": _ROTATED | {"call": "rol_epi64 a n", "call_each": "rolv_epi64 a b"},
+    "rotl": _ROTATED | {"Go": "{a}<<{n} | {a}>>{m}", "call": "rol_epi64 a n", "call_each": "rolv_epi64 a b"},
     "low-shl": _same("{a} << {n} & 0xFFFFFFFF"),
-    "shl-or-rotl": _ROTATED,
-    "shr-or-rotr": _BACK,
+    "shl-or-rotl": _ROTATED | {"Go": "{a}<<{n} | {a}>>{m}"},
+    "shr-or-rotr": _BACK | {"Go": "{a}>>{n} | {a}<<{m}"},
     "shlv": _by_register("<<"),
     "shrv": _by_register(">>"),
     "rotlv": _same(
         "{a} << ({b} & 63) | {a} >> ((64 - {b}) & 63)",
+        Go="{a}<<({b}&63) | {a}>>((64-{b})&63)",
         Rust="u64::rotate_left({a}, {b} as u32 & 63)",
         Zig="std.math.rotl(u64, {a}, {b})",
     ),

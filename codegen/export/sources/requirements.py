@@ -29,8 +29,8 @@ _IMPLIED: Mapping[str, str] = {"avx2": "avx", _AVX512F: "avx2", _AVX512VL: "avx5
 """The feature that comes with each on all processors, and that compilers use with it: GCC has vextracti64x2, of
 AVX512DQ, in functions with AVX512VL."""
 _BITS_OF_CPUID = {**FEATURES, "sse2": (1, 3, 26, 0)}
-ORDER = ("sse2", *_GENERAL, FAST_PEXT, "avx", "avx2", _AVX512F, _AVX512VL, _AVX512BW, "avx512vbmi", "gfni")
-"""All features that source can require, oldest first."""
+ORDER = ("sse2", *_GENERAL, FAST_PEXT, "avx", "avx2", _AVX512F, _AVX512VL, _AVX512BW, "avx512vbmi", "gfni", "avx512dq")
+"""All features that source or bytes can require, oldest first except for AVX512DQ, which only bytes require alone."""
 BITS: Mapping[str, int] = {feature: 2 << at for at, feature in enumerate(ORDER)}
 """The bit of each feature in exported source. Bit 0 says that the features are detected."""
 
@@ -53,6 +53,12 @@ def requirement(kernel: Kernel, order: Order) -> tuple[str, ...]:
     elif vectors:
         needs |= {"sse2"}
     return tuple(feature for feature in ORDER if feature in needs - _implied(needs))
+
+
+def bytes_requirement(kernel: Kernel, order: Order) -> tuple[str, ...]:
+    """Return the features that the kernel's bytes require, without those that others imply."""
+    needs = {*order.facts(kernel).features, *((FAST_PEXT,) if uses_pext(kernel) else ())}
+    return tuple(sorted(needs - _implied(needs), key=ORDER.index))
 
 
 def _of(value: Value) -> Iterator[str]:

@@ -171,14 +171,14 @@ def _result(kernel: Kernel) -> str:
 def module(order: Order) -> str:
     """Return the text of the file. Raise ValueError for run-time dispatch, or a parameter with a function's name."""
     if order.dispatch:
-        raise ValueError("--dispatch is for C and Rust only: Zig compiles every function for one CPU (-mcpu)")
+        raise ValueError("Zig compiles every function for one CPU (-mcpu): leave out --dispatch, or use the C header")
     offered = choices(order)
     functions = {*map(bare_symbol, order.kernels), *(choice.bare for choice in offered)}
     for kernel in order.kernels:
         if taken := functions & {parameter.name for parameter in kernel.routine.contract.parameters}:
             what = f"{kernel.name}: parameter '{min(taken)}' has the name of a routine in the same file"
             raise ValueError(f"{what}, which Zig rejects: export them separately")
-    parts = [_introduction(order), HEAD, *(_documented(kernel, order) for kernel in order.kernels)]
+    parts = [_introduction(order, offered), HEAD, *(_documented(kernel, order) for kernel in order.kernels)]
     if any(choice.features for choice in offered):
         parts.append(_HAS)
     if any(FAST_PEXT in choice.features for choice in offered):
@@ -186,7 +186,7 @@ def module(order: Order) -> str:
     return "\n\n".join((*parts, *(_choice(choice, order.called) for choice in offered))) + "\n"
 
 
-def _introduction(order: Order) -> str:
+def _introduction(order: Order, offered: Sequence[Choice]) -> str:
     lines = [
         *head(order, f"{order.called}.zig"),
         "",
@@ -196,6 +196,9 @@ def _introduction(order: Order) -> str:
         "A function with _isa at the end of its name tells which.",
         "Zig has no intrinsics: setwise selects the operations, your compiler the instructions.",
     ]
+    if any(FAST_PEXT in choice.features for choice in offered):
+        lines.append("Kernels with pext and pdep, which are slow before Zen 3, are used only if your root file has")
+        lines.append("`pub const setwise_pext = true;`.")
     return "\n".join(commented(lines))
 
 

@@ -46,7 +46,7 @@ def test_every_format_is_written_and_verifies(form: str, tmp_path: Path, capsys:
     assert {name: one["sha256"] for name, one in found["files"].items()} == {
         name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in files.items()
     }
-    number = 4 if form in ("c", "rust", "zig") else 2  # those for x86-64 are always there
+    number = 4 if form in ("go", "c", "rust", "zig") else 2  # those for x86-64 are always there
     assert f"{number} kernels, proved" in capsys.readouterr().out
     for path in files.values():
         if path.suffix not in (".o", ".obj", ".a"):
@@ -160,7 +160,7 @@ def test_files_symbols_and_guards_are_called_as_asked_for(tmp_path: Path, capsys
     for form in ("c", "lib"):
         assert "#ifndef MINE_FILLS_H\n" in (tmp_path / form / "fills.h").read_text()
     go = export(tmp_path / "go", SOUTH, "--format", "go", "--unproved", "--prefix", "mine")
-    assert sorted(go["files"]) == ["mine_amd64.go", f"mine_{SOUTH_X86_64}_amd64.s"]
+    assert sorted(go["files"]) == ["mine_amd64.go", "mine_generic.go", f"mine_{SOUTH_X86_64}_amd64.s"]
     assert "\npackage mine\n" in (tmp_path / "go" / "mine_amd64.go").read_text()
 
 
@@ -185,8 +185,9 @@ def test_one_command_fills_a_folder_for_every_processor(tmp_path: Path, capsys: 
         ((SOUTH, "--format", "elf", "--lanes", "2"), "has one lane: leave --lanes out"),
         (
             (SOUTH, "--format", "elf", "--dispatch"),
-            "has no run-time dispatch: leave out --dispatch, or use one of c, rust",
+            "has no run-time dispatch: leave out --dispatch, or use one of go, c, rust",
         ),
+        ((SOUTH, "--format", "zig", "--dispatch"), "or use one of go, c, rust (Zig compiles C)"),
         (("exploding.rook", "--format", "go"), "jump table"),
         (("exploding.rook", "--format", "elf", "--isa", "avx2"), "is not available for avx2"),
         ((SOUTH, "--format", "go", "--endbr64"), "go cannot add endbr64"),

@@ -152,8 +152,14 @@ def test_zig_chooses_for_the_cpu_that_is_built_for(tmp_path: Path, cpu_name: str
 
 
 def test_zig_does_not_ask_the_processor() -> None:
-    with pytest.raises(ValueError, match="--dispatch is for C and Rust only: Zig compiles"):
+    with pytest.raises(ValueError, match=r"Zig compiles every function for one CPU .* use the C header"):
         zig.module(order(dispatch=True))
+
+
+def test_a_zig_file_names_the_switch_for_pext_where_it_has_such_kernels() -> None:
+    switch = "`pub const setwise_pext = true;`"
+    assert switch in zig.module(order())
+    assert switch not in zig.module(replace(order(), kernels=(kernel("sliders.pair"),)))
 
 
 def test_a_long_sentence_stays_in_its_comment() -> None:
