@@ -44,7 +44,7 @@ class Language:
     UNUSED: ClassVar[str] = ""
     """The statement that marks a parameter as used, if compilers warn of others."""
     NESTS_VECTORS: ClassVar[bool] = True
-    """Whether an expression of a vector can be an operand: not if its type depends on where it stands."""
+    """Whether an expression of a vector can be an operand: not if its type depends on its place."""
     IMPORT: ClassVar[str] = ""
     """The first statement of a function with vectors."""
     RESULTS: ClassVar[tuple[str, str]] = ("", "")
