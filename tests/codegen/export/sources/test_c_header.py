@@ -180,6 +180,27 @@ def test_two_exports_live_in_one_file(tmp_path: Path, compiler: str) -> None:
         run([str(tmp_path / "two")], tmp_path)
 
 
+@pytest.mark.parametrize("compiler", ["gcc", "clang-19", "g++ -xc++"])
+def test_two_exports_with_one_prefix_are_refused(tmp_path: Path, compiler: str) -> None:
+    """Whatever their files are called; one of them alone may be included twice, also from two files."""
+    program, *language = compiler.split()
+    for folder, isas in (("one", SETS), ("other", SETS[:2])):
+        (tmp_path / folder).mkdir()
+        for name in ("setwise_inline.h", f"{folder}.h"):
+            (tmp_path / folder / name).write_text(header(isas=isas), encoding="ascii")
+    error = "another export with the prefix setwise is included: export one of them with another --prefix"
+    for first, second, fits in (
+        ("one/setwise_inline.h", "other/setwise_inline.h", False),
+        ("one/one.h", "other/other.h", False),
+        ("one/one.h", "one/setwise_inline.h", True),
+    ):
+        (tmp_path / "use.c").write_text(f'#include "{first}"\n#include "{second}"\n')
+        command = [require_tool(program), *language, *STRICT, "-fsyntax-only", "use.c"]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+        assert (done.returncode == 0) == fits, (first, second)
+        assert fits or (error in done.stderr and done.stderr.count("error:") == 1)
+
+
 def test_gcc_on_windows_never_chooses_what_its_stack_does_not_bear(tmp_path: Path) -> None:
     """Its bug 54412: there the mask of all features holds none with AVX, even when it is told to use AVX-512."""
     (tmp_path / "setwise_inline.h").write_text(header(dispatch=True), encoding="ascii")

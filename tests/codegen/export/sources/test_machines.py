@@ -100,9 +100,7 @@ def noting(text: str, heads: str, note: str) -> str:
     return noted
 
 
-C_HEADS = (
-    r"static inline \w+ setwise_kogge_stone_attacks_(?:queen|east_batch)_(x86_64|bmi2|sse2|avx2|avx512)\([^)]*\) \{"
-)
+C_HEADS = r"SETWISE_\w+ \w+ setwise_kogge_stone_attacks_(?:queen|east_batch)_(x86_64|bmi2|sse2|avx2|avx512)\([^)]*\) \{"
 C = """\
 static unsigned ran;
 #include "setwise_inline.h"
@@ -161,7 +159,8 @@ AARCH64_START = "void _start(void); void _start(void) { answer(); call(94, 0, 0,
 
 def c_program(folder: Path, command: Sequence[str], platform: str = HOSTED, entry: str = MAIN) -> Path:
     """The program of the C header, made by this compiler, its flags behind it."""
-    (folder / "setwise_inline.h").write_text(noting(c.header(order()), C_HEADS, "ran |= {};"), encoding="ascii")
+    text = c.header(order()).replace("_CONSTEXPR constexpr", "_CONSTEXPR inline")  # whoever notes is no constant
+    (folder / "setwise_inline.h").write_text(noting(text, C_HEADS, "ran |= {};"), encoding="ascii")
     numbers = ", ".join(f"{{{', '.join(f'{word:#x}u' for word in case)}}}" for case in cases())
     source = C % {"platform": platform, "entry": entry, "number": len(cases()), "cases": numbers}
     (folder / "use.c").write_text(source, encoding="ascii")
