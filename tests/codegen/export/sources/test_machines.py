@@ -175,7 +175,9 @@ def zig(target: str, *flags: str) -> list[str]:
     return [sys.executable, "-m", "ziglang", "cc", "-target", target, *flags, *alone]
 
 
-RUST_HEADS = r"pub unsafe fn kogge_stone_attacks_(?:queen|east_batch)_(x86_64|bmi2|sse2|avx2|avx512)\([^)]*\)[^{]*\{"
+RUST_HEADS = (
+    r"pub (?:unsafe )?fn kogge_stone_attacks_(?:queen|east_batch)_(x86_64|bmi2|sse2|avx2|avx512)\([^)]*\)[^{]*\{"
+)
 RUST = """\
 mod setwise;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -204,7 +206,7 @@ fn main() {
 def rust_program(folder: Path, *flags: str) -> Path:
     """The program of the Rust module."""
     note = "crate::RAN.fetch_or({}, core::sync::atomic::Ordering::Relaxed);"
-    text = noting(rust.module(order()), RUST_HEADS, note)
+    text = noting(rust.module(order()).replace("pub const fn", "pub fn"), RUST_HEADS, note)
     (folder / "setwise.rs").write_text(text, encoding="ascii")
     numbers = ", ".join(f"({', '.join(f'{word:#x}' for word in case)})" for case in cases())
     (folder / "use.rs").write_text(RUST % {"number": len(cases()), "cases": numbers}, encoding="ascii")
