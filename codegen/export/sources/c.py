@@ -75,11 +75,13 @@ HEAD = """\
 
 /* Variables of loops and branches are not always read afterwards: NOLINTBEGIN(clang-analyzer-deadcode.DeadStores) */
 
-/* GCC 12 warns about its own AVX-512 header when it inlines these functions (GCC bug 105593). */
+/* GCC 12 warns about its own AVX-512 header when it inlines these functions (GCC bug 105593), and about loops that a
+   constant number of boards never enters. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC diagnostic ignored "-Waggressive-loop-optimizations"
 #endif"""
 
 TAIL = """\
@@ -137,7 +139,10 @@ SETWISE_INLINE void setwise_cpuid(uint32_t leaf, uint32_t registers[4]) {
 #else
     unsigned a = 0, b = 0, c = 0, d = 0;
     if (!__get_cpuid_count(leaf, 0, &a, &b, &c, &d)) a = b = c = d = 0;
-    registers[0] = a, registers[1] = b, registers[2] = c, registers[3] = d;
+    registers[0] = a;
+    registers[1] = b;
+    registers[2] = c;
+    registers[3] = d;
 #endif
 }
 
