@@ -307,7 +307,7 @@ def header(order: Order) -> str:
     functions = [
         *(_guarded(kernel, _documented(kernel, order)) for kernel in order.kernels),
         *_features(offered, order.dispatch),
-        *map(_choice, offered),
+        *(_choice(choice, order.dispatch) for choice in offered),
         _ending(order, offered),
     ]
     digest = sha256("\n".join(functions).encode("ascii")).hexdigest()[:8]
@@ -397,7 +397,7 @@ def _mask(needs: Sequence[str]) -> str:
     return " | ".join(f"SETWISE_CPU_{constant_name(feature)}" for feature in needs)
 
 
-def _choice(choice: Choice) -> str:
+def _choice(choice: Choice, dispatch: bool) -> str:
     """Return the function that calls the best kernel, with its comment, and the one that names that kernel."""
     plain = choice.plain
     arguments = ", ".join(parameter.name for parameter in plain.routine.contract.parameters)
@@ -406,9 +406,34 @@ def _choice(choice: Choice) -> str:
     head = f"{_linkage(plain)} {prototype(plain, choice.name)}"
     calls = _branching(choice, head, lambda kernel: call.format(symbol(kernel), arguments), leave)
     named = f'/** Return the instruction set that {choice.name}() uses, such as "{plain.target.name}". */'
-    head = f"SETWISE_INLINE const char *{choice.name}_isa(void)"
-    names = _branching(choice, head, lambda kernel: f'return "{isa_name(kernel)}";')
-    return f"{remark}\n{calls}\n\n{named}\n{names}"
+    head = f"SETWISE_{'INLINE' if dispatch else 'CONSTEXPR'} const char *{choice.name}_isa(void)"
+    if dispatch:
+        names = _branching(choice, head, lambda kernel: f'return "{isa_name(kernel)}";')
+        return f"{remark}\n{calls}\n\n{named}\n{names}"
+    names = f"{head} {{\n    return {_macro(choice)};\n}}"
+    return "\n".join((remark, f"{calls}\n", *_chosen(choice), "", named, names))
+
+
+def _macro(choice: Choice) -> str:
+    return f"{choice.name.upper()}_ISA"
+
+
+def _chosen(choice: Choice) -> Iterator[str]:
+    """Yield the macro of the instruction set chosen at compile time, and a message if AVX2 is enabled but not used."""
+    yield f"/* The instruction set that {choice.name}() uses. */"
+    known = f"#define {_macro(choice)} "
+    for kernel, needs in choice.better:
+        yield f"#{'if' if kernel is choice.better[0][0] else 'elif'} (~SETWISE_ENABLED & ({_mask(needs)})) == 0"
+        yield f'{known}"{isa_name(kernel)}"'
+    plain = f'{known}"{isa_name(choice.plain)}"'
+    yield from ("#else", plain, "#endif") if choice.better else (plain,)
+    newer = [(kernel, needs) for kernel, needs in choice.better if kernel.target.direction_widths]
+    if newer and (missing := [feature for feature in newer[-1][1] if feature != "avx2"]):
+        yield "#if defined(__AVX2__) && !defined(SETWISE_QUIET) && SETWISE_STACK_ALIGNED && \\"
+        yield " && \\\n".join(f"    (~SETWISE_ENABLED & ({_mask(needs)})) != 0" for _, needs in newer)
+        yield f'#pragma message("{choice.name}() uses " {_macro(choice)} ", although AVX2 is enabled: " \\'
+        yield f'    "{isa_name(newer[-1][0])} needs {", ".join(missing)} (no message with -DSETWISE_QUIET)")'
+        yield "#endif"
 
 
 def _branching(choice: Choice, head: str, ending: Callable[[Kernel], str], leave: Sequence[str] = ()) -> str:

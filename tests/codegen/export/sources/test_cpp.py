@@ -111,8 +111,6 @@ constexpr uint64_t pair(int at) {{
     return results[at];
 }}
 static_assert((pair(0) | pair(1)) == {ATTACKED:#x});
-const char *isa();
-const char *isa() {{ return setwise::sliders_union_isa(); }}
 uint64_t f(uint64_t rooks, uint64_t bishops, uint64_t occupied);
 uint64_t f(uint64_t rooks, uint64_t bishops, uint64_t occupied) {{
     return setwise::sliders_union(rooks, bishops, occupied);
@@ -130,6 +128,17 @@ def test_compilers_compute_constants_by_the_plain_kernel(tmp_path: Path, compile
         command = [require_tool(compiler), f"-std={standard}", *STRICT, "-O2", "-mavx2"]
         run([*command, "-S", "use.cpp", "-o", "use.s"], tmp_path)
         assert "vpsllvq" in (tmp_path / "use.s").read_text()
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_the_choice_of_flags_is_a_constant(tmp_path: Path, compiler: str) -> None:
+    written(tmp_path)
+    source = """\
+#include "setwise_inline.h"
+static_assert(setwise::sliders_union_isa()[0] == 'a' && sizeof(SETWISE_SLIDERS_UNION_ISA) == sizeof("avx2"));
+"""
+    (tmp_path / "use.cpp").write_text(source)
+    run([require_tool(compiler), "-std=c++17", *STRICT, "-mavx2", "-fsyntax-only", "use.cpp"], tmp_path)
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)
