@@ -3,14 +3,15 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from hashlib import sha256
 from textwrap import wrap
 
 from setwise.codegen.export.banner import about, described, head
 from setwise.codegen.export.names import bare_symbol, isa_name, symbol
-from setwise.codegen.export.objects.header import guard
 from setwise.codegen.export.order import Order
 from setwise.codegen.export.prototypes import VECTORS, prototype, returns, usage
-from setwise.codegen.export.sources.dispatch import NOTE, Choice, boards, choice_basis, choices
+from setwise.codegen.export.sources.cpp_namespace import ending, opening
+from setwise.codegen.export.sources.dispatch import NOTE, Choice, boards, choice_basis, choices, runs_when_compiled
 from setwise.codegen.export.sources.intrinsics import LOAD, STORE, WithIntrinsics, named
 from setwise.codegen.export.sources.language import folded, function_text, indented
 from setwise.codegen.export.sources.requirements import (
@@ -22,6 +23,14 @@ from setwise.codegen.export.sources.requirements import (
 )
 from setwise.codegen.export.sources.source import body
 from setwise.codegen.kernel import Kernel
+
+_GUARD = """\
+#if defined(SETWISE_INLINE_H) && SETWISE_INLINE_H != 0x{digest}u
+#error "another export with the prefix {prefix} is included: export one of them with another --prefix"
+#endif
+
+#ifndef SETWISE_INLINE_H
+#define SETWISE_INLINE_H 0x{digest}u"""
 
 HEAD = """\
 #include <stdint.h>
@@ -40,8 +49,20 @@ HEAD = """\
 
 #if defined(__cplusplus)
 #define SETWISE_CAST(type, value) static_cast<type>(value)
+#define SETWISE_INLINE inline
 #else
 #define SETWISE_CAST(type, value) ((type)(value))
+#define SETWISE_INLINE static inline
+#endif
+
+/* Plain code is constexpr in C++ if compilers say when they evaluate a constant. */
+#if defined(__cplusplus) && ((defined(__GNUC__) && __GNUC__ >= 9) || (defined(_MSC_VER) && _MSC_VER >= 1925) || \\
+    (defined(__clang__) && __clang_major__ >= 9))
+#define SETWISE_CONSTEXPR constexpr
+#define SETWISE_IS_CONSTANT() __builtin_is_constant_evaluated()
+#else
+#define SETWISE_CONSTEXPR SETWISE_INLINE
+#define SETWISE_IS_CONSTANT() 0
 #endif
 
 /* A vector of numbers, lane 0 first. */
@@ -56,11 +77,13 @@ HEAD = """\
 
 /* Variables of loops and branches are not always read afterwards: NOLINTBEGIN(clang-analyzer-deadcode.DeadStores) */
 
-/* GCC 12 warns about its own AVX-512 header when it inlines these functions (GCC bug 105593). */
+/* GCC 12 warns about its own AVX-512 header when it inlines these functions (GCC bug 105593), and about loops that a
+   constant number of boards never enters. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC diagnostic ignored "-Waggressive-loop-optimizations"
 #endif"""
 
 TAIL = """\
@@ -98,16 +121,17 @@ _TESTS = {
 }
 """The conditions under which the compiler may use a feature, where they are not its name as a macro."""
 
-_DETECT = """\
+_CPUID = """\
 #if defined(_MSC_VER) && !defined(__clang__)
 #include <intrin.h>
 #elif defined(SETWISE_X86_64)
 #include <cpuid.h>
-#endif
+#endif"""
 
+_DETECT = """\
 #if defined(SETWISE_X86_64)
 /* Read eax, ebx, ecx and edx of a CPUID leaf, or zeros if the processor lacks it. */
-static inline void setwise_cpuid(uint32_t leaf, uint32_t registers[4]) {
+SETWISE_INLINE void setwise_cpuid(uint32_t leaf, uint32_t registers[4]) {
 #if defined(_MSC_VER) && !defined(__clang__)
     int words[4] = {0, 0, 0, 0};
     __cpuid(words, 0);
@@ -117,26 +141,29 @@ static inline void setwise_cpuid(uint32_t leaf, uint32_t registers[4]) {
 #else
     unsigned a = 0, b = 0, c = 0, d = 0;
     if (!__get_cpuid_count(leaf, 0, &a, &b, &c, &d)) a = b = c = d = 0;
-    registers[0] = a, registers[1] = b, registers[2] = c, registers[3] = d;
+    registers[0] = a;
+    registers[1] = b;
+    registers[2] = c;
+    registers[3] = d;
 #endif
 }
 
 /* Return XCR0: the register states that the operating system saves. */
-SETWISE_TARGET("xsave") static inline uint64_t setwise_saved_state(void) {
+SETWISE_TARGET("xsave") SETWISE_INLINE uint64_t setwise_saved_state(void) {
     return SETWISE_CAST(uint64_t, _xgetbv(0));
 }
 #endif"""
 
 _FEATURES_OF = """\
 /* Return the usable features: those that CPUID leaves 0, 1 and 7 report and whose registers the system saves. */
-static inline uint32_t setwise_features_of(const uint32_t leaf0[4], const uint32_t leaf1[4], const uint32_t leaf7[4],
+SETWISE_INLINE uint32_t setwise_features_of(const uint32_t leaf0[4], const uint32_t leaf1[4], const uint32_t leaf7[4],
     uint64_t state) {
     uint32_t found = 0;
     (void)leaf0, (void)leaf1, (void)leaf7, (void)state;"""
 
 _SLOW_PEXT = """\
 /* Return whether pext and pdep are microcode: before Zen 3, family 25, of AuthenticAMD and HygonGenuine. */
-static inline int setwise_slow_pext(const uint32_t leaf0[4], const uint32_t leaf1[4]) {
+SETWISE_INLINE int setwise_slow_pext(const uint32_t leaf0[4], const uint32_t leaf1[4]) {
     const uint32_t family = (leaf1[0] >> 8 & 15) + (leaf1[0] >> 20 & 255);
     return (leaf0[1] == 0x68747541u || leaf0[1] == 0x6F677948u) && family < 25;
 }"""
@@ -144,10 +171,14 @@ static inline int setwise_slow_pext(const uint32_t leaf0[4], const uint32_t leaf
 _DETECTED = """\
 /* It runs once, so it is kept out of its callers. */
 #if defined(__GNUC__) || defined(__clang__)
-__attribute__((noinline, cold, unused)) static uint32_t setwise_detect(void) {
-#else
-static uint32_t setwise_detect(void) {
+__attribute__((noinline, cold, unused))
 #endif
+#if defined(__cplusplus)
+inline
+#else
+static
+#endif
+uint32_t setwise_detect(void) {
 #if defined(SETWISE_X86_64)
     uint32_t leaf0[4], leaf1[4], leaf7[4];
     setwise_cpuid(0, leaf0);
@@ -161,7 +192,7 @@ static uint32_t setwise_detect(void) {
 }
 
 /* Return the usable features. The first call detects them; concurrent first calls get the same result. */
-static inline uint32_t setwise_detected(void) {
+SETWISE_INLINE uint32_t setwise_detected(void) {
     static volatile uint32_t known;
     uint32_t features;
 #if defined(_MSC_VER) && !defined(__clang__)
@@ -242,11 +273,16 @@ def _pointer(target: str, value: str) -> str:
 
 
 def function(kernel: Kernel, name: str, needs: Sequence[str]) -> str:
-    """Return the kernel as one static inline function with this name, for compilers that may use these features."""
+    """Return the kernel as one inline function with this name, for compilers that may use these features."""
     named = ",".join("bmi" if feature == "bmi1" else feature for feature in needs if feature != FAST_PEXT)
     attribute = [f'SETWISE_TARGET("{named}")'] if named else []
-    text = function_text((*attribute, f"static inline {prototype(kernel, name)} {{"), body(kernel, _C()))
+    text = function_text((*attribute, f"{_linkage(kernel)} {prototype(kernel, name)} {{"), body(kernel, _C()))
     return prefixed(text, kernel.prefix)
+
+
+def _linkage(kernel: Kernel) -> str:
+    """Return the macro of the specifiers of a function that calls the kernel, or is the kernel itself."""
+    return "SETWISE_CONSTEXPR" if runs_when_compiled(kernel) else "SETWISE_INLINE"
 
 
 def prefixed(text: str, prefix: str) -> str:
@@ -269,17 +305,23 @@ def header(order: Order) -> str:
 
     On other processors than x86-64 the functions in plain C remain.
     """
-    offered, prefix = choices(order), order.prefix
-    defined = guard(order, _stem(order))
-    parts = [
-        f"/* clang-format off */\n{_introduction(order, offered)}",
-        f"#ifndef {defined}\n#define {defined}",
-        prefixed(HEAD, prefix),
+    offered = choices(order)
+    functions = [
         *(_guarded(kernel, _documented(kernel, order)) for kernel in order.kernels),
-        *(prefixed(part, prefix) for part in _features(offered, order.dispatch)),
-        *map(_choice, offered),
+        *_features(offered, order.dispatch),
+        *(_choice(choice, order.dispatch) for choice in offered),
+        _ending(order, offered),
     ]
-    return "\n\n".join((*parts, _namespace(order, offered), TAIL, "#endif", "/* clang-format on */")) + "\n"
+    digest = sha256("\n".join(functions).encode("ascii")).hexdigest()[:8]
+    pext = any(FAST_PEXT in choice.features for choice in offered)
+    parts = [
+        _GUARD.format(digest=digest, prefix=order.prefix),
+        HEAD,
+        *([_CPUID] if order.dispatch else []),
+        opening(digest, pext=pext),
+    ]
+    text = "\n\n".join((*parts, *functions, TAIL, "#endif", "/* clang-format on */")) + "\n"
+    return f"/* clang-format off */\n{_introduction(order, offered)}\n\n{prefixed(text, order.prefix)}"
 
 
 def _introduction(order: Order, offered: Sequence[Choice]) -> str:
@@ -357,18 +399,43 @@ def _mask(needs: Sequence[str]) -> str:
     return " | ".join(f"SETWISE_CPU_{constant_name(feature)}" for feature in needs)
 
 
-def _choice(choice: Choice) -> str:
+def _choice(choice: Choice, dispatch: bool) -> str:
     """Return the function that calls the best kernel, with its comment, and the one that names that kernel."""
     plain = choice.plain
     arguments = ", ".join(parameter.name for parameter in plain.routine.contract.parameters)
     call, leave = ("return {}({});", ()) if returns(plain) else ("{}({});", ("return;",))
     remark = _comment(described(plain.routine, f"Usage: {usage(plain, choice.name)}"), documents=True)
-    calls = _branching(
-        choice, prototype(plain, choice.name), lambda kernel: call.format(symbol(kernel), arguments), leave
-    )
+    head = f"{_linkage(plain)} {prototype(plain, choice.name)}"
+    calls = _branching(choice, head, lambda kernel: call.format(symbol(kernel), arguments), leave)
     named = f'/** Return the instruction set that {choice.name}() uses, such as "{plain.target.name}". */'
-    names = _branching(choice, f"const char *{choice.name}_isa(void)", lambda kernel: f'return "{isa_name(kernel)}";')
-    return prefixed(f"{remark}\n{calls}\n\n{named}\n{names}", plain.prefix)
+    head = f"SETWISE_{'INLINE' if dispatch else 'CONSTEXPR'} const char *{choice.name}_isa(void)"
+    if dispatch:
+        names = _branching(choice, head, lambda kernel: f'return "{isa_name(kernel)}";')
+        return f"{remark}\n{calls}\n\n{named}\n{names}"
+    names = f"{head} {{\n    return {_macro(choice)};\n}}"
+    return "\n".join((remark, f"{calls}\n", *_chosen(choice), "", named, names))
+
+
+def _macro(choice: Choice) -> str:
+    return f"{choice.name.upper()}_ISA"
+
+
+def _chosen(choice: Choice) -> Iterator[str]:
+    """Yield the macro of the instruction set chosen at compile time, and a message if AVX2 is enabled but not used."""
+    yield f"/* The instruction set that {choice.name}() uses. */"
+    known = f"#define {_macro(choice)} "
+    for kernel, needs in choice.better:
+        yield f"#{'if' if kernel is choice.better[0][0] else 'elif'} (~SETWISE_ENABLED & ({_mask(needs)})) == 0"
+        yield f'{known}"{isa_name(kernel)}"'
+    plain = f'{known}"{isa_name(choice.plain)}"'
+    yield from ("#else", plain, "#endif") if choice.better else (plain,)
+    newer = [(kernel, needs) for kernel, needs in choice.better if kernel.target.direction_widths]
+    if newer and (missing := [feature for feature in newer[-1][1] if feature != "avx2"]):
+        yield "#if defined(__AVX2__) && !defined(SETWISE_QUIET) && SETWISE_STACK_ALIGNED && \\"
+        yield " && \\\n".join(f"    (~SETWISE_ENABLED & ({_mask(needs)})) != 0" for _, needs in newer)
+        yield f'#pragma message("{choice.name}() uses " {_macro(choice)} ", although AVX2 is enabled: " \\'
+        yield f'    "{isa_name(newer[-1][0])} needs {", ".join(missing)} (no message with -DSETWISE_QUIET)")'
+        yield "#endif"
 
 
 def _branching(choice: Choice, head: str, ending: Callable[[Kernel], str], leave: Sequence[str] = ()) -> str:
@@ -379,16 +446,20 @@ def _branching(choice: Choice, head: str, ending: Callable[[Kernel], str], leave
         test = f"if ((~features & {mask}) == 0)"
         lines += [f"{test} {{" if leave else test, *indented([ending(kernel), *leave]), *("}" for _ in leave)]
     if lines:
-        features = f"const uint32_t features = SETWISE_FEATURES({_mask(choice.features)});"
+        features = f"uint32_t features = SETWISE_FEATURES({_mask(choice.features)});"
+        if head.startswith("SETWISE_CONSTEXPR"):  # not const: the initializer of a constant would be a constant
+            features = features.replace("= ", "= SETWISE_IS_CONSTANT() ? 0 : ")
         lines = ["#if defined(SETWISE_X86_64)", features, *lines, "#endif"]
     body = [line if line.startswith("#") else indented([line])[0] for line in (*lines, ending(choice.plain))]
-    return "\n".join(folded((f"static inline {head} {{", *body, "}")))
+    return "\n".join(folded((f"{head} {{", *body, "}")))
 
 
-def _namespace(order: Order, offered: Sequence[Choice]) -> str:
-    """Return a C++ namespace with all functions by their names without a prefix."""
-    lines = [_guarded(each, f"static constexpr auto &{bare_symbol(each)} = {symbol(each)};") for each in order.kernels]
-    for ending in ("", "_isa"):
-        lines += [f"static constexpr auto &{choice.bare}{ending} = {choice.name}{ending};" for choice in offered]
-    begin = "#if defined(__cplusplus)", f"namespace {order.prefix} {{"
-    return "\n".join((*begin, *lines, f"}} // namespace {order.prefix}", "#endif"))
+def _ending(order: Order, offered: Sequence[Choice]) -> str:
+    """Return the end of all functions: in C++ they are also in a namespace, by their names without a prefix."""
+    everywhere, on_x86 = (
+        {bare_symbol(each): symbol(each) for each in order.kernels if (each.target.name == "x86-64") == plain}
+        for plain in (True, False)
+    )
+    for end in ("", "_isa"):
+        everywhere |= {choice.bare + end: choice.name + end for choice in offered}
+    return ending(order.prefix, everywhere, on_x86)

@@ -1,4 +1,4 @@
-"""A Rust module: every kernel as an unsafe function, and a safe function per routine that chooses the best."""
+"""A Rust module: every kernel as a function, and a safe function per routine that chooses the best."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -8,7 +8,15 @@ from setwise.codegen.export.compiler_names import OF_SETS
 from setwise.codegen.export.names import bare_symbol, isa_name
 from setwise.codegen.export.order import Order
 from setwise.codegen.export.prototypes import VECTORS
-from setwise.codegen.export.sources.dispatch import NOTE, Choice, boards, choice_basis, choices, usage
+from setwise.codegen.export.sources.dispatch import (
+    NOTE,
+    Choice,
+    boards,
+    choice_basis,
+    choices,
+    runs_when_compiled,
+    usage,
+)
 from setwise.codegen.export.sources.intrinsics import LOAD, STORE, WithIntrinsics, named
 from setwise.codegen.export.sources.language import commented, folded, function_text, indented
 from setwise.codegen.export.sources.requirements import BITS, FAST_PEXT, constant_name, cpuid_test, requirement
@@ -46,7 +54,7 @@ fn features(wanted: u32) -> u32 {
 _CHOSEN_WHEN_COMPILED = """\
 /// Return the features that the compiler's flags enable.
 #[inline]
-fn features(wanted: u32) -> u32 {
+const fn features(wanted: u32) -> u32 {
     ENABLED & wanted
 }"""
 
@@ -150,14 +158,22 @@ class _Rust(WithIntrinsics):
 
 
 def function(kernel: Kernel, needs: Sequence[str]) -> str:
-    """Return the kernel as an unsafe function, for these features.
+    """Return the kernel as a function for these features, unsafe unless any arguments are sound on any processor.
 
     Several results are an array; arrays are pointers and a length.
     """
     language = _Rust()
     name, parameters = name_of(kernel), language.parameters(kernel)
-    head = (*attributes(needs), f"pub unsafe fn {name}({parameters}){result(kernel)} {{")
+    head = (
+        *attributes(needs),
+        f"pub {'const' if is_safe(kernel) else 'unsafe'} fn {name}({parameters}){result(kernel)} {{",
+    )
     return function_text(head, body(kernel, language))
+
+
+def is_safe(kernel: Kernel) -> bool:
+    """Return whether the kernel's function is safe, and thus for constants, too."""
+    return runs_when_compiled(kernel) and not kernel.routine.contract.elements
 
 
 def attributes(needs: Sequence[str]) -> list[str]:
@@ -221,7 +237,7 @@ def _documented(kernel: Kernel, order: Order) -> str:
     needs = requirement(kernel, order)
     facts = replace(order.facts(kernel), features=needs)
     text = about(kernel, facts)
-    lines = ["```text", *text, "```", "# Safety", *_safety(kernel, needs)]
+    lines = ["```text", *text, "```", *([] if is_safe(kernel) else ["# Safety", *_safety(kernel, needs)])]
     return "\n".join((*commented(lines, "///"), function(kernel, needs)))
 
 
@@ -309,15 +325,18 @@ def _choice(choice: Choice, order: Order) -> str:
         typed = [*(f"{name}: &[u64]" for name in inputs), f"{written}: &mut [u64]"]
     else:
         typed = [f"{name}: u64" for name in arguments]
-    lines += _branching(choice, lambda kernel: f"unsafe {{ {name_of(kernel)}({', '.join(arguments)}) }}")
+    call = f"{{}}({', '.join(arguments)})"
+    calls = {True: call, False: f"unsafe {{{{ {call} }}}}"}
+    lines += _branching(choice, lambda kernel: calls[is_safe(kernel)].format(name_of(kernel)))
     name = choice.bare.lower()
     text = described(plain.routine, f"Usage: `{usage(contract, f'{order.called}::{name}', 'let', '&mut ')}`")
-    line = f"pub fn {name}({', '.join(typed)}){result(plain)} {{"
-    calls = function_text((*commented(text, "///"), "#[inline]", ALLOWED, line), lines)
+    constant = "const " if is_safe(plain) and not choice.better else ""
+    line = f"pub {constant}fn {name}({', '.join(typed)}){result(plain)} {{"
+    chooser = function_text((*commented(text, "///"), "#[inline]", ALLOWED, line), lines)
     named = (
         f'/// Return the instruction set that `{name}` uses, such as "x86-64".',
         "#[allow(dead_code)]",
-        f"pub fn {name}_isa() -> &'static str {{",
+        f"pub {'' if order.dispatch and choice.better else 'const '}fn {name}_isa() -> &'static str {{",
     )
     names = _branching(choice, lambda kernel: f'"{isa_name(kernel)}"')
-    return f"{calls}\n\n{function_text(named, names)}"
+    return f"{chooser}\n\n{function_text(named, names)}"

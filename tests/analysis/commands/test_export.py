@@ -157,8 +157,8 @@ def test_files_symbols_and_guards_are_called_as_asked_for(tmp_path: Path, capsys
         assert {kernel["symbol"] for kernel in found["kernels"]} <= {f"mine_{SOUTH_BMI2}", f"mine_{SOUTH_X86_64}"}
         assert not [name for name in names if b"setwise_" in (tmp_path / form / name).read_bytes().lower()]
         assert findings(capsys, tmp_path / form, status=0) == []
-    for form in ("c", "lib"):
-        assert "#ifndef MINE_FILLS_H\n" in (tmp_path / form / "fills.h").read_text()
+    for form, guard in (("c", "MINE_INLINE_H"), ("lib", "MINE_FILLS_H")):
+        assert f"#ifndef {guard}\n" in (tmp_path / form / "fills.h").read_text()
     go = export(tmp_path / "go", SOUTH, "--format", "go", "--unproved", "--prefix", "mine")
     assert sorted(go["files"]) == ["mine_amd64.go", "mine_generic.go", f"mine_{SOUTH_X86_64}_amd64.s"]
     assert "\npackage mine\n" in (tmp_path / "go" / "mine_amd64.go").read_text()

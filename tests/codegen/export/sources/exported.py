@@ -1,6 +1,7 @@
 """Exported source through its compilers, and what they make of it judged as kernels are: run, and watched."""
 
 import ctypes
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -106,7 +107,8 @@ def needs(each: Kernel) -> tuple[str, ...]:
 def unit_of_c(functions: Functions) -> str:
     """A translation unit of functions with external linkage, in the platform's convention."""
     parts = [c.HEAD, '#if defined(__cplusplus)\nextern "C" {\n#endif']
-    parts += [c.function(each, name, needs(each)).replace("static inline ", "", 1) for name, each in functions.items()]
+    for name, each in functions.items():
+        parts.append(re.sub(r"\bSETWISE_(INLINE|CONSTEXPR) ", "", c.function(each, name, needs(each))))
     return "\n\n".join((*parts, "#if defined(__cplusplus)\n}\n#endif", c.TAIL)) + "\n"
 
 

@@ -154,6 +154,39 @@ def test_several_files_may_include_it(tmp_path: Path) -> None:
         run([str(tmp_path / "both")], tmp_path)
 
 
+LINKED = """\
+#include "setwise_inline.h"
+static uint64_t boards[2][16];
+int main(int count, char **given) {
+    const uint64_t rooks = SETWISE_CAST(uint64_t, count);
+    (void)given;
+    setwise_kogge_stone_attacks_nort_batch(boards[0], boards[0], boards[1], 16);
+    return (setwise_sliders_union(rooks, rooks, rooks) ^ boards[1][3]) == 0;
+}
+"""
+AT_THE_LINK = ("-Wno-uninitialized", "-Wno-aggressive-loop-optimizations")
+
+
+@pytest.mark.parametrize(
+    "compiler", ["gcc -std=c11", "g++ -xc++ -std=c++17", "clang-19", "clang++-19 -xc++ -std=c++17"]
+)
+@pytest.mark.parametrize("isas", [("x86-64", "bmi2"), tuple(TARGETS)], ids=["bmi2", "all"])
+def test_no_compiler_warns(tmp_path: Path, compiler: str, isas: tuple[str, ...]) -> None:
+    """Nor does the linker with the documented flags; those of GCC 12 are needed, as its header is to blame."""
+    names = ("sliders.union", "kogge-stone.attacks.nort.batch")
+    order = Order(tuple(kernel(name, isa) for name in names for isa in isas), facts_of, "a test", dispatch=True)
+    (tmp_path / "setwise_inline.h").write_text(c.header(order), encoding="ascii")
+    (tmp_path / "use.c").write_text(LINKED)
+    program, *language = compiler.split()
+    command = [require_tool(program), *STRICT, "-O2"]
+    for flags in ([], ["-mbmi2"], ["-march=native"], ["-march=x86-64-v4"]):
+        for more in ([], ["-flto"]):
+            run([*command, *flags, *more, *language, "-c", "use.c", "-o", "use.o"], tmp_path)
+        if "clang" not in program:
+            run([*command, *flags, "-flto", *AT_THE_LINK, "use.o", "-o", "use"], tmp_path)
+    assert " ".join(AT_THE_LINK) in (Path(__file__).parents[4] / "docs" / "engine-authors.md").read_text()
+
+
 TWO = """\
 #include "setwise_inline.h"
 #include "mine_inline.h"
@@ -178,6 +211,27 @@ def test_two_exports_live_in_one_file(tmp_path: Path, compiler: str) -> None:
     run([require_tool(compiler), "-std=c++17", *STRICT, "-O1", "two.cpp", "-o", "two"], tmp_path)
     if runnable():
         run([str(tmp_path / "two")], tmp_path)
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang-19", "g++ -xc++"])
+def test_two_exports_with_one_prefix_are_refused(tmp_path: Path, compiler: str) -> None:
+    """Whatever their files are called; one of them alone may be included twice, also from two files."""
+    program, *language = compiler.split()
+    for folder, isas in (("one", SETS), ("other", SETS[:2])):
+        (tmp_path / folder).mkdir()
+        for name in ("setwise_inline.h", f"{folder}.h"):
+            (tmp_path / folder / name).write_text(header(isas=isas), encoding="ascii")
+    error = "another export with the prefix setwise is included: export one of them with another --prefix"
+    for first, second, fits in (
+        ("one/setwise_inline.h", "other/setwise_inline.h", False),
+        ("one/one.h", "other/other.h", False),
+        ("one/one.h", "one/setwise_inline.h", True),
+    ):
+        (tmp_path / "use.c").write_text(f'#include "{first}"\n#include "{second}"\n')
+        command = [require_tool(program), *language, *STRICT, "-fsyntax-only", "use.c"]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+        assert (done.returncode == 0) == fits, (first, second)
+        assert fits or (error in done.stderr and done.stderr.count("error:") == 1)
 
 
 def test_gcc_on_windows_never_chooses_what_its_stack_does_not_bear(tmp_path: Path) -> None:

@@ -149,6 +149,39 @@ def test_call_sites_of_dispatch_are_small(tmp_path: Path, compiler: str, flags: 
     assert 40 < sum(block.count("\n") for block in blocks) <= most
 
 
+@pytest.mark.parametrize("compiler", ["gcc", "clang-19"])
+def test_a_message_names_what_a_build_with_avx2_lacks(tmp_path: Path, compiler: str) -> None:
+    """If it takes an older kernel although the header has one for AVX2 or newer; an older build needs none."""
+    kernels = tuple(kernel("sliders.counts", isa) for isa in ("x86-64", "avx2", "avx512"))
+    (tmp_path / "use.c").write_text('#include "setwise_inline.h"\nconst char *isa = SETWISE_SLIDERS_COUNTS_ISA;\n')
+    messages = []
+    for wanted, flags in (
+        (kernels, "-mavx2 -mno-popcnt"),
+        (kernels[::2], "-march=haswell"),
+        (kernels[::2], "-march=haswell -DSETWISE_QUIET"),
+        (kernels, "-march=haswell"),
+        (kernels, "-march=x86-64-v4"),
+        (kernels, "-march=x86-64"),
+    ):
+        text = c.header(Order(wanted, facts_of, "a test"))
+        (tmp_path / "setwise_inline.h").write_text(text, encoding="ascii")
+        command = [require_tool(compiler), "-Werror", *flags.split(), "-S", "use.c", "-o", "use.s"]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        isa = re.findall(r'\.(?:string|asciz)\s+"(.*)"', (tmp_path / "use.s").read_text())
+        messages.append((*isa, *re.findall(r"message: (.*) \(no message|warning: (.*) \(no message", done.stderr)))
+    found = [(isa, *("".join(each) for each in more)) for isa, *more in messages]
+    said = "setwise_sliders_counts() uses x86-64, although AVX2 is enabled: "
+    assert found == [
+        ("x86-64", f"{said}avx2 needs popcnt"),
+        ("x86-64", f"{said}avx512 needs popcnt, avx512f"),
+        ("x86-64",),
+        ("avx2",),
+        ("avx512",),
+        ("x86-64",),
+    ]
+
+
 def missing_and_idle(folder: Path, functions: Functions) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
     """The features that compiled code has beyond its gate, and those of gates that no compiler's code has."""
     alone = {name: each for name, each in functions.items() if boards_a_call(each) == 1 and needs(each)}

@@ -100,9 +100,7 @@ def noting(text: str, heads: str, note: str) -> str:
     return noted
 
 
-C_HEADS = (
-    r"static inline \w+ setwise_kogge_stone_attacks_(?:queen|east_batch)_(x86_64|bmi2|sse2|avx2|avx512)\([^)]*\) \{"
-)
+C_HEADS = r"SETWISE_\w+ \w+ setwise_kogge_stone_attacks_(?:queen|east_batch)_(x86_64|bmi2|sse2|avx2|avx512)\([^)]*\) \{"
 C = """\
 static unsigned ran;
 #include "setwise_inline.h"
@@ -161,7 +159,8 @@ AARCH64_START = "void _start(void); void _start(void) { answer(); call(94, 0, 0,
 
 def c_program(folder: Path, command: Sequence[str], platform: str = HOSTED, entry: str = MAIN) -> Path:
     """The program of the C header, made by this compiler, its flags behind it."""
-    (folder / "setwise_inline.h").write_text(noting(c.header(order()), C_HEADS, "ran |= {};"), encoding="ascii")
+    text = c.header(order()).replace("_CONSTEXPR constexpr", "_CONSTEXPR inline")  # whoever notes is no constant
+    (folder / "setwise_inline.h").write_text(noting(text, C_HEADS, "ran |= {};"), encoding="ascii")
     numbers = ", ".join(f"{{{', '.join(f'{word:#x}u' for word in case)}}}" for case in cases())
     source = C % {"platform": platform, "entry": entry, "number": len(cases()), "cases": numbers}
     (folder / "use.c").write_text(source, encoding="ascii")
@@ -176,7 +175,9 @@ def zig(target: str, *flags: str) -> list[str]:
     return [sys.executable, "-m", "ziglang", "cc", "-target", target, *flags, *alone]
 
 
-RUST_HEADS = r"pub unsafe fn kogge_stone_attacks_(?:queen|east_batch)_(x86_64|bmi2|sse2|avx2|avx512)\([^)]*\)[^{]*\{"
+RUST_HEADS = (
+    r"pub (?:unsafe )?fn kogge_stone_attacks_(?:queen|east_batch)_(x86_64|bmi2|sse2|avx2|avx512)\([^)]*\)[^{]*\{"
+)
 RUST = """\
 mod setwise;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -205,7 +206,7 @@ fn main() {
 def rust_program(folder: Path, *flags: str) -> Path:
     """The program of the Rust module."""
     note = "crate::RAN.fetch_or({}, core::sync::atomic::Ordering::Relaxed);"
-    text = noting(rust.module(order()), RUST_HEADS, note)
+    text = noting(rust.module(order()).replace("pub const fn", "pub fn"), RUST_HEADS, note)
     (folder / "setwise.rs").write_text(text, encoding="ascii")
     numbers = ", ".join(f"({', '.join(f'{word:#x}' for word in case)})" for case in cases())
     (folder / "use.rs").write_text(RUST % {"number": len(cases()), "cases": numbers}, encoding="ascii")

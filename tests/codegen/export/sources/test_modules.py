@@ -77,6 +77,36 @@ def test_rust_without_its_standard_library(tmp_path: Path) -> None:
         rust_program(tmp_path, source, "--edition=2021", "--crate-type=lib", "--emit=metadata", dispatch=dispatch)
 
 
+SAFE = f"""\
+#![forbid(unsafe_code)]
+mod setwise;
+const ATTACKED: u64 = setwise::kogge_stone_attacks_queen(1, !1);
+const PAIR: [u64; 2] = setwise::sliders_pair_x86_64(1, 1, 1);
+const ISA: &str = setwise::sliders_pair_isa();
+const _: () = assert!(ATTACKED == {ATTACKED} && PAIR[0] | PAIR[1] == ATTACKED && ISA.len() == 6);
+fn main() {{
+    assert_eq!(setwise::sliders_pair(1, 1, 1), PAIR);
+}}
+"""
+
+
+@pytest.mark.parametrize("edition", ["2018", "2021", "2024"])
+@pytest.mark.parametrize("dispatch", [False, True], ids=["compiled", "run"])
+def test_plain_rust_is_safe_and_constant(tmp_path: Path, edition: str, dispatch: bool) -> None:
+    names = ("kogge-stone.attacks.queen", "sliders.pair", "sliders.mobility", "side.pieces.white")
+    plain = Order(tuple(kernel(name) for name in names), facts_of, "a test", dispatch=dispatch)
+    (tmp_path / "setwise.rs").write_text(rust.module(plain), encoding="ascii")
+    (tmp_path / "use.rs").write_text(SAFE, encoding="ascii")
+    run([require_rust(), "-Dwarnings", f"--edition={edition}", "use.rs", "-o", "use"], tmp_path)
+    if runnable():
+        run([str(tmp_path / "use")], tmp_path)
+
+
+def test_the_choice_when_compiled_is_a_constant_in_rust(tmp_path: Path) -> None:
+    source = "mod setwise;\nconst _: () = assert!(setwise::kogge_stone_attacks_queen_isa().len() == 4);\nfn main() {}\n"
+    rust_program(tmp_path, source, "-Ctarget-feature=+avx2")
+
+
 @runs
 def test_what_is_safe_in_rust_refuses_what_is_not(tmp_path: Path) -> None:
     for call in (
