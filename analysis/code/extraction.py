@@ -186,11 +186,14 @@ class Extraction:
             hint = cold if section.name == ".text.unlikely" else _ALONE
             raise ElfError(f"calls or reads '{name}', which is outside the function: {hint}")
         if section.flags & WRITE or section.type == NOBITS:
-            raise ElfError(f"uses '{name}' in {section.name}, which is not constant: make it const")
+            addresses = section.name.startswith((".got", ".data.rel.ro"))
+            hint = "read static const data that holds no addresses" if addresses else "make it const"
+            raise ElfError(f"uses '{name}' in {section.name}, which is not constant: {hint}")
         plain = section.type == PROGBITS and section.flags & ~(MERGE | STRINGS) == ALLOC
         plain = plain and section.number not in self.elf.grouped
         if not plain or not (self.elf.linked or _CONSTANTS.match(section.name)):
-            raise ElfError(f"uses '{name}' in {section.name}, not a section of plain constants: move it to .rodata")
+            remedy = _LINKED if section.number in self.elf.grouped else "move it to .rodata"
+            raise ElfError(f"uses '{name}' in {section.name}, not a section of plain constants: {remedy}")
 
     def _next(self) -> int:
         """Return the offset of the next function in the section, labels excluded, or a huge number if there is none."""
@@ -285,7 +288,8 @@ class Extraction:
         if section is None:
             raise ElfError(f"needs '{name}', which the file does not define: {_ALONE}")
         if not symbol.is_plain:
-            raise ElfError(f"needs '{name}', which is weak, thread-local or replaceable: make it static const")
+            hint = "inline it if it is a function, else give the linked program"
+            raise ElfError(f"needs '{name}', which is weak, thread-local or replaceable: {hint}")
         return symbol, name
 
     def _place(self, instruction: Decoded, number: int, offset: int, name: str, symbol: Symbol | None = None) -> int:

@@ -55,9 +55,7 @@ def run(arguments: Namespace) -> int:
 
 def positions(path: str | Path) -> list[str]:
     """Return the FENs of a file's lines, without empty ones and # comments. Raises ValueError for others, or none."""
-    content = read_checked(
-        path, _MOST_BYTES, links=True, larger="a file of positions may be", remedy="give a file of FENs"
-    )
+    content = read_checked(path, _MOST_BYTES, links=True, larger="16 MiB", remedy="give a file of FENs of up to 16 MiB")
     try:
         lines = content.decode().splitlines()
     except UnicodeDecodeError:

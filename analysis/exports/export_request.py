@@ -71,7 +71,7 @@ class ExportRequest(Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
             if len(set(each)) < len(each):
                 raise ValueError("names, instruction sets and variants of a request must not repeat: give each once")
         if not {*varied, *self.unproved} <= {*product(self.names, self.isas)}:
-            raise ValueError("a variant or an unproved kernel is not among the names and instruction sets: request it")
+            raise ValueError("a variant or an unproved kernel is not among the names and instruction sets: add it")
 
     @property
     def command(self) -> str:
@@ -132,7 +132,8 @@ def files_of(request: ExportRequest, kernels: Sequence[Kernel]) -> dict[str, byt
     for kernel in kernels:
         other = by_symbol.setdefault(symbol(kernel).lower(), kernel.name)
         if other != kernel.name:
-            raise ValueError(f"{other} and {kernel.name} have the same symbol {symbol(kernel)}: export them one by one")
+            same = f"have the same symbol {symbol(kernel)} (case ignored)"
+            raise ValueError(f"{other} and {kernel.name} {same}: export each alone, with its own --prefix")
     order = Order(
         tuple(kernels),
         cache(facts_of),

@@ -74,7 +74,8 @@ def counterexample(
     if case.lanes:
         wanted = case.task.expected([lanes[min(lane, len(lanes) - 1)] for _, lanes in inputs])
         if wanted != tuple(model(word, 64) for word in expected):
-            raise AssertionError(f"the specification gives other results for integers than for bit-vectors: {inputs}")
+            what = "the specification gives other results for integers than for bit-vectors"
+            raise AssertionError(f"{what}, so it depends on more than its arguments: {inputs}")
         made = [] if state is None else results(case, state, lane)
         got = tuple(0 if isinstance(word, Pointer) else model(word, 64) for word in made)
     alias = case.alias[0] if case.alias else None

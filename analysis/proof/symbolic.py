@@ -94,7 +94,8 @@ class CodeMap:
             if not 0 <= offset < len(self.binary.text):
                 if self.binary.layout is None:
                     raise ContractViolation(f"leaves its code, to offset {offset:#x}")
-                raise Unsupported(f"continues at offset {offset:#x}, outside the function's bounds in the file")
+                what = f"continues at offset {offset:#x}, outside the function's bounds in the file"
+                raise Unsupported(f"{what}: let each path return within them")
             try:
                 found = next(decode_from(self.binary.text, offset))
             except DecodeError as error:

@@ -48,7 +48,8 @@ class Elementwise:
         several = len(self._results) > 1
         given = out if several and out is not None else (out,) * len(self._results)
         if not isinstance(given, tuple) or len(given) != len(self._results):
-            raise TypeError(f"out is of type {type(out).__name__}: give a tuple of {len(self._results)} arrays")
+            number = len(self._results)
+            raise TypeError(f"out is no tuple of {number} arrays: give {number}, one for each result, or leave it out")
         to = tuple(map(_written, self._results if several else ("out",), given))
         written = [each for each in to if each is not None]
         if written:

@@ -162,7 +162,7 @@ def test_what_a_target_cannot_do(mine: Path, capsys: Capture) -> None:
     assert main(["listing", "mine.py", "--isa", "avx2"]) == 0  # Windows has registers for four only
     assert "Windows" not in capsys.readouterr().out
     mine.write_text(f"{HEAD}def f(x: Board, y: Board) -> Board:\n    return x * y\n")
-    assert "avx2 has no instruction for 'mul'" in complaint(capsys, "count", "mine.py", "--isa", "avx2")
+    assert "setwise has no avx2 instruction for 'a * b'" in complaint(capsys, "count", "mine.py", "--isa", "avx2")
 
 
 def test_what_a_file_prints_is_no_output(mine: Path, capsys: Capture) -> None:
