@@ -110,7 +110,7 @@ class Extraction:
         section, start = self.section, self.function.offset
         self._check_code(section)
         if not 0 <= start < section.size:
-            raise ElfError("has no code: its offset is outside its section, so the file is damaged")
+            raise ElfError("has no code: its address is outside its section: name another function")
         size = self.function.symbol.size or min(section.size, self._next()) - start
         if start + size > section.size:
             raise ElfError("extends beyond the end of its section: the file is damaged")
@@ -174,7 +174,7 @@ class Extraction:
         for section in self.elf.sections:
             if section.flags & ALLOC and 0 <= address - section.address < section.size:
                 return section
-        raise ElfError(f"reads {address:#x}, which is in no section: give a file with section headers")
+        raise ElfError(f"reads {address:#x}, which is in no section: let it read constants of .rodata only")
 
     def _check_code(self, section: ElfSection) -> None:
         if section.type != PROGBITS or section.flags & ~GROUP != ALLOC | EXECINSTR:
@@ -389,7 +389,7 @@ class Extraction:
         """For a symbol in the function's section write its distance at `at` in the image. ElfError if not relative."""
         if kind not in _RELATIVE:
             raise ElfError(
-                f"has a table of absolute addresses (R_X86_64_{kind}): compile it with -fPIC, which makes them relative"
+                f"has a table of absolute addresses (R_X86_64_{kind}): compile it with -fPIC, or store distances"
             )
         place = symbol.value + addend - self.function.offset
         if symbol.section == self.function.symbol.section:

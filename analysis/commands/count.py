@@ -59,7 +59,7 @@ def positions(path: str | Path) -> list[str]:
     try:
         lines = content.decode().splitlines()
     except UnicodeDecodeError:
-        raise ValueError(f"cannot read {path}: it is not a text file") from None
+        raise ValueError(f"cannot read {path}: it is not UTF-8 text: give one FEN a line") from None
     fens = []
     for number, line in enumerate(lines, 1):
         if line.strip() and not line.lstrip().startswith("#"):

@@ -62,7 +62,7 @@ class ExportRequest(Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
             ("instruction set", self.isas, TARGETS),
             ("convention", [self.abi], CONVENTIONS),
             ("objective", [self.objective], OBJECTIVES),
-            ("processor", [self.cpu], {"", *(processor.name for processor in PROCESSORS)}),
+            ("processor", [self.cpu] * bool(self.cpu), [processor.name for processor in PROCESSORS]),
         ):
             if unknown := [name for name in given if name not in known]:
                 raise ValueError(f"unknown {what} {unknown[0][:40]!r}: use one of {', '.join(known)}")
@@ -120,7 +120,7 @@ def kernels_of(
     pairs = product(routines or [*map(find, request.names)], request.isas)
     wanted = [(routine, isa) for routine, isa in pairs if (routine.name, isa) not in omitted]
     if not wanted:
-        raise ValueError("the request leaves out every kernel, because none is proved")
+        raise ValueError("the request leaves out every kernel, because none is proved: export with --unproved")
     made = chain.from_iterable(unrefused(lambda pair: kernel(*pair), wanted))
     kernels = map(with_endbr64, made) if request.endbr64 else made
     return tuple(replace(kernel, prefix=request.prefix or "setwise") for kernel in kernels)

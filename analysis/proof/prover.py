@@ -254,7 +254,7 @@ class Prover:
         written, domain = arrays.written, self.domain
         if sorted(written) != list(range(len(written))):
             raise Unsupported(
-                f"an iteration writes boards with gaps: {sorted(written)}, counted from the first unfinished one"
+                f"an iteration must write the next boards without gaps, not {sorted(written)}: run setwise check"
             )
         left = domain.sub(arrays.count, arrays.frontier, 64)
         farthest = dict[Bits, int]()
@@ -274,7 +274,7 @@ class Prover:
             differs = domain.ne(domain.renamed(value, swap, 64), self._expected(task, plain)[0], 64)
             where = domain.renamed(wanted, swap, 1)
             if self.solver.possible([*assumed, where, differs], about="an iteration writes a wrong board"):
-                raise Unsupported("an iteration may write a wrong board")
+                raise Unsupported("an iteration may write a wrong board: run setwise check")
         done: Bits = len(written)
         for place, (_, wanted) in written.items():
             if not isinstance(wanted, int):  # a write under a mask, which must select exactly the boards that exist

@@ -24,7 +24,8 @@ def given_parameters(routine: Routine) -> list[Parameter]:
     """Return the parameters that a command line gives. Raises ValueError for a routine on arrays."""
     parameters = [parameter for parameter in routine.contract.parameters if parameter.kind != "results"]
     if any(parameter.pointer for parameter in parameters):
-        raise ValueError(f"{routine.name} works on arrays, which a command line cannot give: call it from Python")
+        remedy = "omit .batch, or call it from Python"
+        raise ValueError(f"{routine.name} works on arrays, which a command line cannot give: {remedy}")
     return parameters
 
 

@@ -219,7 +219,7 @@ def results_of(
             raise TaskError(str(error) if specification else _NONE) from None
         results = function(*arguments)
     if len(results) != number:
-        raise TaskError(f"{_titled(specification)} returns {len(results)} results: return {number}, as the routine")
+        raise TaskError(f"{_titled(specification)} returns {len(results)} results, not {number}: return {number}")
     return [_bits(specification, result) for result in results]
 
 

@@ -101,6 +101,8 @@ def _condition(condition: Condition) -> Condition:
 
 
 def _value(value: Value | int) -> Value:
+    if isinstance(value, tuple) and any(isinstance(one, Value) for one in value):
+        raise TypeError("loops, when and switch take values one by one, as in when(test, body, a, b), not in a tuple")
     return value if isinstance(value, Value) else constant(value)
 
 
@@ -195,9 +197,7 @@ def table(values: Sequence[int], index: Value, size: int = 8) -> Value:
         raise ValueError("a table must have at least one entry")
     for entry in values:
         if not 0 <= entry < 1 << 8 * size:
-            raise ValueError(
-                f"an entry of a table of {size} bytes each must be from 0 to 2**{8 * size} - 1, not {entry}"
-            )
+            raise ValueError(f"table entries of size {size} must be from 0 to 2**{8 * size} - 1, not {entry}")
     if index.lanes != 1:
         raise ValueError(f"the index of a table must have one lane, not {index.lanes}: {_ONE_LANE}")
     if index.constant is not None:

@@ -163,7 +163,7 @@ Call = Callable[[Any], Any]
             TypeError,
             r"sliders has a mask \(MaskedArray\).*sliders\.filled",
         ),
-        (lambda f: f(SOME, SOME, out=np.ma.masked_array(SOME)), TypeError, "out has a mask"),
+        (lambda f: f(SOME, SOME, out=np.ma.masked_array(SOME)), TypeError, "out is of type MaskedArray"),
         (lambda f: f(SOME, SOME, out=FROZEN), ValueError, "out is read-only"),
     ],
 )
