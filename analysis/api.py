@@ -103,7 +103,7 @@ def requests(
         if lanes in (None, number)
     ]
     if not wanted:
-        raise ValueError(f"no kernel has {lanes} lanes for {isa or 'any instruction set'}: give other --lanes, or none")
+        raise ValueError(f"no kernel has {lanes} lanes for {isa or 'any instruction set'}: omit or change --lanes")
     return list(unrefused(lambda each: Request(*each), wanted))
 
 

@@ -182,7 +182,7 @@ def prove_function(
     binary = function.binary
     isas = [isa for isa in spec.isas if lanes is None or lanes in widths(spec, TARGETS[isa])]
     if not isas:
-        raise ValueError(f"no kernel has {lanes} lanes for {spec.name}: give other --lanes, or none")
+        raise ValueError(f"no kernel has {lanes} lanes for {spec.name}: omit or change --lanes")
     kernel = Request(spec, isas[0], abi, lanes).kernel
     prover = Prover(keep)
     certificate = prover.prove(binary, task_of(kernel), time_limit)

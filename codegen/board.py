@@ -354,7 +354,7 @@ def parse_fen(text: str) -> Position:
     castling, en_passant, *clocks = fields[2:] + ["-"] * (4 - len(fields))
     # Chess960 may name a castling rook by its file, a to h.
     if castling != "-" and (not re.fullmatch("[KQkqA-Ha-h]{1,4}", castling) or len(set(castling)) != len(castling)):
-        raise ValueError(f"FEN with castling rights {_quoted(castling)}: write - or letters of KQkq")
+        raise ValueError(f"FEN with castling rights {_quoted(castling)}: write - or one to four of KQkq, each once")
     if not re.fullmatch("-|[a-h]6" if side == "w" else "-|[a-h]3", en_passant):
         rank = 6 if side == "w" else 3
         raise ValueError(f"FEN with en passant square {_quoted(en_passant)}: write - or a square of rank {rank}")

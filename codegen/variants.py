@@ -76,7 +76,8 @@ def variant_named(name: str, routine: Routine, isa: str, abi: str = "sysv", lane
     offers = _plans(routine, isa, abi, lanes)
     kernel = _made(name, offers[name], plan(routine, target_named(isa), abi, lanes)) if name in offers else None
     if kernel is None:
-        raise Refused(f"{routine.name} for {isa} has no variant '{name}': use one of {', '.join(('size', *offers))}")
+        others = ["size", *(other for other in offers if other != name)]
+        raise Refused(f"{routine.name} for {isa} has no variant '{name}': use one of {', '.join(others)}")
     return kernel
 
 

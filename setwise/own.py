@@ -35,7 +35,8 @@ class Methods(ABC):
         """The only routine. Raises DescriptionError if there are several, for directions and sets of them."""
         first, *others = self.routines
         if others:
-            raise DescriptionError(f"this function names {len(others) + 1} routines: choose one, such as {first.name}")
+            name = f"{first.name.rpartition(':')[2].rpartition('.')[0]}[{first.direction!r}]"
+            raise DescriptionError(f"this function names {len(others) + 1} routines: choose one, such as {name}")
         return first
 
     def kernel(

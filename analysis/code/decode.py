@@ -185,7 +185,8 @@ def decode_from(text: bytes, start: int) -> Iterator[Decoded]:
     for instruction in decoder:
         offset = instruction.ip
         if instruction.is_invalid:
-            raise DecodeError(f"has no instruction at offset {offset:#x}: bytes {text[offset : offset + 8].hex(' ')}")
+            bytes_there = text[offset : offset + 8].hex(" ")
+            raise DecodeError(f"has no instruction at offset {offset:#x} (data in the code?): bytes {bytes_there}")
         yield _decoded(instruction, factory, encoder, text)
 
 

@@ -21,7 +21,7 @@ _LONGEST_NAME = 1 << 12
 _TYPES = (1, 2, 3)  # an object, a program, a shared library
 _NOTYPE, _OBJECT, _FUNC, _SECTION = range(4)
 _MACHINES = {3: "x86", 8: "MIPS", 20: "PowerPC", 21: "64-bit PowerPC", 22: "S/390", 40: "ARM", 183: "AArch64"}
-_MACHINES |= {243: "RISC-V", 258: "LoongArch"}
+_MACHINES |= {243: "RISC-V", 258: "LoongArch", 62: "x32"}
 
 # Flags of sections, types and flags of segments, and the dynamic tags that announce relocations in read-only segments.
 WRITE, ALLOC, EXECINSTR, MERGE, STRINGS, GROUP = 0x1, 0x2, 0x4, 0x10, 0x20, 0x200

@@ -110,7 +110,7 @@ class Extraction:
         section, start = self.section, self.function.offset
         self._check_code(section)
         if not 0 <= start < section.size:
-            raise ElfError("has no code: its offset is outside its section, so the file is damaged")
+            raise ElfError("has no code: its address is outside its section: name another function")
         size = self.function.symbol.size or min(section.size, self._next()) - start
         if start + size > section.size:
             raise ElfError("extends beyond the end of its section: the file is damaged")
@@ -174,7 +174,7 @@ class Extraction:
         for section in self.elf.sections:
             if section.flags & ALLOC and 0 <= address - section.address < section.size:
                 return section
-        raise ElfError(f"reads {address:#x}, which is in no section: give a file with section headers")
+        raise ElfError(f"reads {address:#x}, which is in no section: let it read constants of .rodata only")
 
     def _check_code(self, section: ElfSection) -> None:
         if section.type != PROGBITS or section.flags & ~GROUP != ALLOC | EXECINSTR:
@@ -186,11 +186,14 @@ class Extraction:
             hint = cold if section.name == ".text.unlikely" else _ALONE
             raise ElfError(f"calls or reads '{name}', which is outside the function: {hint}")
         if section.flags & WRITE or section.type == NOBITS:
-            raise ElfError(f"uses '{name}' in {section.name}, which is not constant: make it const")
+            addresses = section.name.startswith((".got", ".data.rel.ro"))
+            hint = "read static const data that holds no addresses" if addresses else "make it const"
+            raise ElfError(f"uses '{name}' in {section.name}, which is not constant: {hint}")
         plain = section.type == PROGBITS and section.flags & ~(MERGE | STRINGS) == ALLOC
         plain = plain and section.number not in self.elf.grouped
         if not plain or not (self.elf.linked or _CONSTANTS.match(section.name)):
-            raise ElfError(f"uses '{name}' in {section.name}, not a section of plain constants: move it to .rodata")
+            remedy = _LINKED if section.number in self.elf.grouped else "move it to .rodata"
+            raise ElfError(f"uses '{name}' in {section.name}, not a section of plain constants: {remedy}")
 
     def _next(self) -> int:
         """Return the offset of the next function in the section, labels excluded, or a huge number if there is none."""
@@ -285,7 +288,8 @@ class Extraction:
         if section is None:
             raise ElfError(f"needs '{name}', which the file does not define: {_ALONE}")
         if not symbol.is_plain:
-            raise ElfError(f"needs '{name}', which is weak, thread-local or replaceable: make it static const")
+            hint = "inline it if it is a function, else give the linked program"
+            raise ElfError(f"needs '{name}', which is weak, thread-local or replaceable: {hint}")
         return symbol, name
 
     def _place(self, instruction: Decoded, number: int, offset: int, name: str, symbol: Symbol | None = None) -> int:
@@ -385,7 +389,7 @@ class Extraction:
         """For a symbol in the function's section write its distance at `at` in the image. ElfError if not relative."""
         if kind not in _RELATIVE:
             raise ElfError(
-                f"has a table of absolute addresses (R_X86_64_{kind}): compile it with -fPIC, which makes them relative"
+                f"has a table of absolute addresses (R_X86_64_{kind}): compile it with -fPIC, or store distances"
             )
         place = symbol.value + addend - self.function.offset
         if symbol.section == self.function.symbol.section:

@@ -130,6 +130,6 @@ def object_given(arguments: Namespace) -> bool:
     if not any(given):
         return False
     if not all(given) or arguments.names or (spec and arguments.isa):
-        needed = "--object FILE --symbol SYM --spec NAME" if spec else "--object FILE --symbol SYM"
+        needed = "--object FILE --symbol SYM --spec NAME, no --isa" if spec else "--object FILE --symbol SYM"
         raise ValueError(f"a function of an ELF file needs {needed}, no names, and --abi unless it is sysv")
     return True

@@ -55,13 +55,11 @@ def run(arguments: Namespace) -> int:
 
 def positions(path: str | Path) -> list[str]:
     """Return the FENs of a file's lines, without empty ones and # comments. Raises ValueError for others, or none."""
-    content = read_checked(
-        path, _MOST_BYTES, links=True, larger="a file of positions may be", remedy="give a file of FENs"
-    )
+    content = read_checked(path, _MOST_BYTES, links=True, larger="16 MiB", remedy="give a file of FENs of up to 16 MiB")
     try:
         lines = content.decode().splitlines()
     except UnicodeDecodeError:
-        raise ValueError(f"cannot read {path}: it is not a text file") from None
+        raise ValueError(f"cannot read {path}: it is not UTF-8 text: give one FEN a line") from None
     fens = []
     for number, line in enumerate(lines, 1):
         if line.strip() and not line.lstrip().startswith("#"):

@@ -4,7 +4,7 @@ from argparse import ArgumentParser, Namespace
 from keyword import iskeyword
 from pathlib import Path
 
-from setwise.codegen.own.reserved import reserved
+from setwise.codegen.own.reserved import RESERVED, reserved
 
 EXAMPLES = ("setwise new zone", "setwise new fills/zone.py")
 
@@ -47,8 +47,12 @@ def run(arguments: Namespace) -> int:
     file = Path(arguments.name if arguments.name.endswith(".py") else f"{arguments.name}.py")
     name = file.stem
     imported = ["EAST", "NORT", "SOUT", "WEST", "Board", "Word"]
-    if not (name.isascii() and name.isidentifier()) or iskeyword(name) or name in imported or reserved(name):
-        raise ValueError(f"'{name}' cannot name a routine: use letters, digits and _ as in king_zone, no reserved word")
+    if not (name.isascii() and name.isidentifier()):
+        raise ValueError(
+            f"'{name}' cannot name a routine: use ASCII letters, digits and _, no digit first, as in king_zone"
+        )
+    if iskeyword(name) or name in imported or reserved(name):
+        raise ValueError(f"'{name}' is a name of Python or setwise, or reserved ({RESERVED}): choose another")
     try:
         with file.open("x", encoding="utf-8") as created:
             created.write(STARTER.format(file=file, name=name))

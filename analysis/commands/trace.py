@@ -89,7 +89,7 @@ def _words(routine: Routine, arguments: Sequence[str], fen: str | None, side: st
     parameters = [p for p in routine.contract.parameters if p.kind != "results"]
     if not all(parameter.kind in classic for parameter in parameters):
         names = " ".join(parameter.name for parameter in parameters)
-        raise ValueError(f"{routine.name} has no default example: give its arguments ({names}) or --fen")
+        raise ValueError(f"{routine.name} has no default example: give its arguments ({names}), or --fen for pieces")
     return [classic[parameter.kind] for parameter in parameters]
 
 

@@ -69,7 +69,7 @@ def longest_path(binary: Binary) -> tuple[Decoded, ...]:
             if to <= at:
                 raise ValueError(
                     f"the longest path is unknown: '{code[at].text()}' at offset {code[at].offset:#x} jumps back, or "
-                    "to an unknown place: cost a call of a routine by --executed"
+                    "to an unknown place: for a routine add --executed, for another function use setwise count"
                 )
             if lengths[to] >= lengths[at]:
                 lengths[at], following[at] = 1 + lengths[to], to

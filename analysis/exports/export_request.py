@@ -63,7 +63,7 @@ class ExportRequest(Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
             ("instruction set", self.isas, TARGETS),
             ("convention", [self.abi], CONVENTIONS),
             ("objective", [self.objective], OBJECTIVES),
-            ("processor", [self.cpu], {"", *(processor.name for processor in PROCESSORS)}),
+            ("processor", [self.cpu] * bool(self.cpu), [processor.name for processor in PROCESSORS]),
         ):
             if unknown := [name for name in given if name not in known]:
                 raise ValueError(f"unknown {what} {unknown[0][:40]!r}: use one of {', '.join(known)}")
@@ -72,7 +72,7 @@ class ExportRequest(Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
             if len(set(each)) < len(each):
                 raise ValueError("names, instruction sets and variants of a request must not repeat: give each once")
         if not {*varied, *self.unproved} <= {*product(self.names, self.isas)}:
-            raise ValueError("a variant or an unproved kernel is not among the names and instruction sets: request it")
+            raise ValueError("a variant or an unproved kernel is not among the names and instruction sets: add it")
 
     @property
     def command(self) -> str:
@@ -120,7 +120,7 @@ def kernels_of(
     pairs = product(routines or [*map(find, request.names)], request.isas)
     wanted = [(routine, isa) for routine, isa in pairs if (routine.name, isa) not in omitted]
     if not wanted:
-        raise ValueError("the request leaves out every kernel, because none is proved")
+        raise ValueError("the request leaves out every kernel, because none is proved: export with --unproved")
     made = chain.from_iterable(unrefused(lambda pair: kernel(*pair), wanted))
     kernels = map(with_endbr64, made) if request.endbr64 else made
     return tuple(replace(kernel, prefix=request.prefix or "setwise") for kernel in kernels)
@@ -132,7 +132,8 @@ def files_of(request: ExportRequest, kernels: Sequence[Kernel]) -> dict[str, byt
     for kernel in kernels:
         other = by_symbol.setdefault(symbol(kernel).lower(), kernel.name)
         if other != kernel.name:
-            raise ValueError(f"{other} and {kernel.name} have the same symbol {symbol(kernel)}: export them one by one")
+            same = f"have the same symbol {symbol(kernel)} (case ignored)"
+            raise ValueError(f"{other} and {kernel.name} {same}: export each alone, with its own --prefix")
     order = Order(
         tuple(kernels),
         cache(facts_of),

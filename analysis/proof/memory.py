@@ -104,7 +104,8 @@ class Space:
         if pointer.base != STACK:
             raise ContractViolation(_OUTSIDE)
         if pointer.index is not None:
-            raise UndecidedError("moves the stack pointer by an unknown distance", [pointer.index], allowed, split=True)
+            what = "moves the stack pointer by an unknown distance: use a frame of constant size"
+            raise UndecidedError(what, [pointer.index], allowed, split=True)
         cells, limit = self.cells[STACK], signed(pointer.offset, 64) - self.red_zone
         if limit > ENTRY + 8:
             raise ContractViolation(
@@ -190,7 +191,8 @@ class Space:
     def _touch(self, arrays: Arrays, pointer: Pointer, bits: int, wanted: Bits) -> int:
         """Record the access to a board, which may decide `upward`. Return its distance from the frontier."""
         if bits != 64:
-            raise Unsupported(f"accesses {bits} bits of {arrays.names[pointer.base]}, not a whole board")
+            name = arrays.names[pointer.base]
+            raise Unsupported(f"accesses {bits} bits of {name}, not a whole board: use 64, or run setwise check")
         index: Bits = 0 if pointer.index is None else pointer.index
         far = f"accesses {arrays.names[pointer.base]} at an index that is not near the first unfinished board"
         ways = (True, False) if arrays.upward is None else (arrays.upward,)
@@ -287,7 +289,7 @@ class Space:
         offset = signed(pointer.offset, 64)
         area = self.image.area(pointer.base, offset, offset + mask + size)
         if area is None:
-            raise Unsupported(f"reads {size} bytes in one of several sections: give the linked program")
+            raise Unsupported("reads one of several sections: give the linked program, or run setwise check")
         where = f"of the code and its data, which have {len(self.image.content)}"
         if mask == 0:
             if not area.low <= offset <= area.high - size:

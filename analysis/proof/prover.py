@@ -254,7 +254,7 @@ class Prover:
         written, domain = arrays.written, self.domain
         if sorted(written) != list(range(len(written))):
             raise Unsupported(
-                f"an iteration writes boards with gaps: {sorted(written)}, counted from the first unfinished one"
+                f"an iteration must write the next boards without gaps, not {sorted(written)}: run setwise check"
             )
         left = domain.sub(arrays.count, arrays.frontier, 64)
         farthest = dict[Bits, int]()
@@ -262,7 +262,7 @@ class Prover:
             farthest[touched] = max(place, farthest.get(touched, 0))
         for touched, place in farthest.items():
             if not explorer.sure(path, domain.or_(domain.not_(touched, 1), domain.ult(place, left, 64), 1)):
-                raise Unsupported("an iteration may access elements past the end of an array")
+                raise Unsupported("an iteration may access elements past the end of an array: test the index before")
         plain = [self._word(board, 0) for board in task.elements]
         assumed = assumptions(task, domain, plain)
         for place, (value, wanted) in written.items():
@@ -274,12 +274,12 @@ class Prover:
             differs = domain.ne(domain.renamed(value, swap, 64), self._expected(task, plain)[0], 64)
             where = domain.renamed(wanted, swap, 1)
             if self.solver.possible([*assumed, where, differs], about="an iteration writes a wrong board"):
-                raise Unsupported("an iteration may write a wrong board")
+                raise Unsupported("an iteration may write a wrong board: run setwise check")
         done: Bits = len(written)
         for place, (_, wanted) in written.items():
             if not isinstance(wanted, int):  # a write under a mask, which must select exactly the boards that exist
                 if not explorer.sure(path, domain.eq(wanted, domain.ult(place, left, 64), 1)):
-                    raise Unsupported("an iteration writes boards under a mask that may omit one")
+                    raise Unsupported("an iteration's write mask may omit a board: mask off only those past the end")
                 done = domain.ite(domain.ult(left, len(written), 64), left, len(written), 64)
         path.space.arrays = arrays.moved(domain.add(arrays.frontier, done, 64))
 

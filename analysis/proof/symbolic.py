@@ -94,7 +94,8 @@ class CodeMap:
             if not 0 <= offset < len(self.binary.text):
                 if self.binary.layout is None:
                     raise ContractViolation(f"leaves its code, to offset {offset:#x}")
-                raise Unsupported(f"continues at offset {offset:#x}, outside the function's bounds in the file")
+                what = f"continues at offset {offset:#x}, outside the function's bounds in the file"
+                raise Unsupported(f"{what}: let each path return within them")
             try:
                 found = next(decode_from(self.binary.text, offset))
             except DecodeError as error:
@@ -222,9 +223,8 @@ class Explorer:
                 if rounds in (_SUSPECT, _MOST_ROUNDS) and (stop := self._runs_on(way)):
                     return [stop]
                 if rounds > _MOST_ROUNDS:
-                    raise Unsupported(
-                        f"the loop back to {way.offset:#x} is not shown to end within {rounds - 1} iterations"
-                    )
+                    what = f"the loop back to {way.offset:#x} is not shown to end within {rounds - 1} iterations"
+                    raise Unsupported(f"{what}: run setwise check")
         return [*forks]
 
     def _jump(self, path: Path, place: Bits) -> Ways | None:
@@ -283,9 +283,8 @@ class Explorer:
         found: list[tuple[int, Bits]] = []
         while (model := self.model(path, *(self.domain.not_(one, 1) for _, one in found))) is not None:
             if len(found) == _CHOICES:
-                raise Unsupported(
-                    f"uses an address with more than {_CHOICES} possible values at offset {path.offset:#x}"
-                )
+                why = f"uses an address with more than {_CHOICES} possible values at offset {path.offset:#x}"
+                raise Unsupported(f"{why}: run setwise check")
             value = model(index, 64)
             found.append((value, self.domain.eq(index, value, 64)))
         return found

@@ -97,7 +97,7 @@ def _place(kernel: Kernel, on: EmulatedProcessor | None) -> EmulatedProcessor | 
     needed = kernel.target.features - BASELINE
     if on is not None:
         lacking = needed - on.features
-        return f"{on.title} lacks {', '.join(sorted(lacking))}: use another" if lacking else on
+        return f"{on.title} lacks {', '.join(sorted(lacking))}: leave out --on" if lacking else on
     lacking = frozenset(missing(kernel.target))
     if not lacking:
         return None
@@ -150,10 +150,11 @@ def _processor_for(binary: Binary, on: EmulatedProcessor | None) -> EmulatedProc
     needed = asked_for(features(decode(binary.text)))
     if on is not None:
         if lacking := needed - on.features:
-            raise CannotRunHere(f"{on.title} lacks {', '.join(sorted(lacking))}: use another")
+            raise CannotRunHere(f"{on.title} lacks {', '.join(sorted(lacking))}: leave out --on")
         return on
     emulated = usual(needed)
     if emulated is None:
         lacking = needed - frozenset[str]().union(*(processor.features for processor in PROCESSORS.values()))
-        raise CannotRunHere(f"no processor in Bochs is known to have {', '.join(sorted(lacking or needed))}")
+        lacked = ", ".join(sorted(lacking or needed))
+        raise CannotRunHere(f"no processor in Bochs is known to have {lacked}: run setwise prove")
     return ready(emulated.name)

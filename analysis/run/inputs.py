@@ -305,7 +305,8 @@ class _Maker:
                 rows = _expected(promise, self.parameters, kept)[:, 0] != 0
                 kept = [column[rows] for column in kept]
         if not len(kept[0]):
-            raise ValueError(f"no test case meets the requirements: {' and '.join(self.contract.required)}")
+            unmet = " and ".join(self.contract.required)
+            raise ValueError(f"no test case meets the requirements: loosen {unmet}, or run setwise prove")
         return kept
 
     def keep_sliders(self, requirement: str, named: dict[str, Column]) -> None:

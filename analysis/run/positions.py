@@ -24,7 +24,8 @@ def given_parameters(routine: Routine) -> list[Parameter]:
     """Return the parameters that a command line gives. Raises ValueError for a routine on arrays."""
     parameters = [parameter for parameter in routine.contract.parameters if parameter.kind != "results"]
     if any(parameter.pointer for parameter in parameters):
-        raise ValueError(f"{routine.name} works on arrays, which a command line cannot give: call it from Python")
+        remedy = "omit .batch, or call it from Python"
+        raise ValueError(f"{routine.name} works on arrays, which a command line cannot give: {remedy}")
     return parameters
 
 
@@ -36,8 +37,11 @@ def words_of(routine: Routine, arguments: Sequence[str], fen: str | None, side: 
     parameters, numbering = given_parameters(routine), routine.contract.numbering
     words = {name: numbering.numbered(placed) for name, placed in _of_position(routine, fen, side).items()}
     wanted = [parameter.name for parameter in parameters if parameter.name not in words]
+    if fen is not None and not words:
+        raise ValueError(f"--fen fills no parameter of {routine.name}: give {' '.join(wanted)} without it")
     if len(arguments) != len(wanted):
-        beside = " beside --fen" if words else " (or --fen)"
+        fewer = " (fewer with --fen)" if _of_position(routine, "startpos", None) else ""
+        beside = " beside --fen" if words else fewer
         raise ValueError(
             f"{routine.name} takes {counted(len(wanted), 'argument')}{beside}, not {len(arguments)}: "
             f"{' '.join(wanted) or 'none'}"

@@ -270,7 +270,7 @@ class _Lifting:
     def end(self) -> Program:
         for name in self.task.saved:
             if self.at[name] != self.entry[name]:
-                raise SearchError(f"{name} is not restored")
+                raise SearchError(f"{name} is not restored, as the convention demands: restore it, or change --abi")
         results = [self.at[r.place.register] for r in self.task.results if r.place.file in ("general", "vector")]
         return Program(tuple(self.parameters), tuple(self.steps), tuple(results)).needed()
 

@@ -128,7 +128,7 @@ class _Evaluator:
         known = known_number(index)
         if known is not None:
             if known >= len(entries):
-                raise EvaluationError(f"index {known} is outside a table of {len(entries)} entries")
+                raise EvaluationError(f"index {known} is outside a table of {len(entries)} entries: mask it")
             return entries[known]
         bit = 0
         while len(entries) > 1:
@@ -181,7 +181,7 @@ class _Evaluator:
             running = running & self._holds(region.condition, inner)
             if not self._goes_on(running):
                 return carried
-        raise EvaluationError(f"a loop has not ended after {MOST_ROUNDS} iterations")
+        raise EvaluationError(f"a loop has not ended after {MOST_ROUNDS} iterations: let it end earlier")
 
     def _goes_on(self, running: WordLike) -> bool:
         """Return whether the word is or may be 1; for an array, whether any element is 1."""
@@ -196,7 +196,7 @@ class _Evaluator:
         (index,) = self.lanes(region.index, scope)
         known = known_number(index)
         if known is not None and known >= len(region.bodies):
-            raise EvaluationError(f"index {known} is outside a switch of {len(region.bodies)} functions")
+            raise EvaluationError(f"index {known} is outside a switch of {len(region.bodies)} functions: mask it")
         if region.falls:
             for number in range(len(region.bodies)):
                 # Entered at its own number, or by falling through from an earlier body.

@@ -181,7 +181,8 @@ def specified(task: Task, domain: Domain, words: Sequence[Bits]) -> list[Bits]:
 def _of_kind(named: Iterable[tuple[Argument, Bits]], kind: str) -> list[Bits]:
     of_kind = [word for argument, word in named if argument.kind == kind]
     if not of_kind:
-        raise TaskError(f"a requirement names a board of kind '{kind}', but there is none")
+        remedy = f"annotate a parameter with {kind.capitalize()}"
+        raise TaskError(f"a requirement names a board of kind '{kind}', but there is none: {remedy}")
     return of_kind
 
 
@@ -218,7 +219,7 @@ def results_of(
             raise TaskError(str(error) if specification else _NONE) from None
         results = function(*arguments)
     if len(results) != number:
-        raise TaskError(f"{_titled(specification)} returns {len(results)} results: return {number}, as the routine")
+        raise TaskError(f"{_titled(specification)} returns {len(results)} results, not {number}: return {number}")
     return [_bits(specification, result) for result in results]
 
 

@@ -35,9 +35,12 @@ def write(
     """
     for name in files:
         if not _NAME.fullmatch(name) or _RESERVED.fullmatch(name):
-            raise NotWritten(f"'{name}' is not a portable file name: use letters, digits, '_', '-' and '.'")
-    if len({name.lower() for name in files}) < len(files):
-        raise NotWritten("two file names differ only in case, which some systems ignore: rename one")
+            allowed = "letters, digits, '_', '-' and '.', a letter first, and no device of Windows such as con"
+            raise NotWritten(f"'{name}' is not a portable file name: use {allowed}")
+    others = {name.lower(): name for name in files}
+    if name := next((name for name in files if others[name.lower()] != name), ""):
+        two = f"the file names '{name}' and '{others[name.lower()]}'"
+        raise NotWritten(f"{two} differ only in case, which some systems ignore: rename one routine")
     target = checked(directory, force, accounted)
     with _not_written(directory):
         _replace(target, files)

@@ -18,6 +18,7 @@ Body = Callable[..., tuple[Value | int, ...]]
 ROUNDS_DECIDED = 1 << 10
 """The most iterations over constants that run at code generation. Of more, `while_` emits the rest, `repeat` all."""
 
+_ONE_LANE = 'unite directions by layout.union, or for boards write @setwise.routine(isas=["x86-64", "bmi2"])'
 
 SIGN = 1 << 63
 """The bound below which an unsigned number is non-negative as a signed one."""
@@ -79,7 +80,8 @@ def _traced(body: Body, carried: tuple[Value, ...]) -> tuple[tuple[Value, ...], 
         raise ValueError(f"return {len(carried)} values from this loop, when or switch, not {len(nexts)}")
     for before, after in zip(carried, nexts, strict=True):
         if before.lanes != after.lanes:
-            raise ValueError(f"return {before.lanes} lanes from this loop, when or switch, not {after.lanes}")
+            change = f"from {before.lanes} to {after.lanes} in this loop, when or switch"
+            raise ValueError(f"the lanes of a value change {change}: for a constant c write board & 0 | c")
     return nexts, writes
 
 
@@ -87,17 +89,20 @@ def _evaluated(body: Body, carried: tuple[Value, ...]) -> tuple[Value, ...]:
     """Run a body at code generation and return its next values. Raise ValueError if it writes memory."""
     nexts, writes = _traced(body, carried)
     if writes:
-        raise ValueError("arrays are written only when the code runs: let the condition depend on a parameter")
+        raise ValueError("arrays are written only when the code runs: let condition, index or start use a parameter")
     return nexts
 
 
 def _condition(condition: Condition) -> Condition:
     if not isinstance(condition, Condition):
-        raise ValueError(f"a condition must come from nonzero, below or at_least, not {type(condition).__name__}")
+        given = type(condition).__name__
+        raise ValueError(f"a condition must come from nonzero, below or at_least, not {given}: write nonzero(board)")
     return condition
 
 
 def _value(value: Value | int) -> Value:
+    if isinstance(value, tuple) and any(isinstance(one, Value) for one in value):
+        raise TypeError("loops, when and switch take values one by one, as in when(test, body, a, b), not in a tuple")
     return value if isinstance(value, Value) else constant(value)
 
 
@@ -163,7 +168,7 @@ def switch(index: Value, bodies: Sequence[Body], *carried: Value, falls: bool = 
     """
     carried = tuple(map(_value, carried))
     if index.lanes != 1:
-        raise ValueError(f"the index of a switch must have one lane, not {index.lanes}: unite the lanes first")
+        raise ValueError(f"the index of a switch must have one lane, not {index.lanes}: {_ONE_LANE}")
     if index.constant is not None:
         _below(index.number, len(bodies), "functions")
         for body in bodies[index.number :] if falls else bodies[index.number : index.number + 1]:
@@ -192,11 +197,9 @@ def table(values: Sequence[int], index: Value, size: int = 8) -> Value:
         raise ValueError("a table must have at least one entry")
     for entry in values:
         if not 0 <= entry < 1 << 8 * size:
-            raise ValueError(
-                f"an entry of a table of {size} bytes each must be from 0 to 2**{8 * size} - 1, not {entry}"
-            )
+            raise ValueError(f"table entries of size {size} must be from 0 to 2**{8 * size} - 1, not {entry}")
     if index.lanes != 1:
-        raise ValueError(f"the index of a table must have one lane, not {index.lanes}: unite the lanes first")
+        raise ValueError(f"the index of a table must have one lane, not {index.lanes}: {_ONE_LANE}")
     if index.constant is not None:
         return constant(values[_below(index.number, len(values), "entries")])
     return Value("table", (index,), attr=(tuple(values), size))

@@ -258,7 +258,7 @@ class Region:
 def constant(number: int | Lanes, lanes: int = 1) -> Value:
     """Return a constant, modulo 2**64: the same number in each of `lanes` lanes, or a tuple of one number per lane."""
     numbers = number if isinstance(number, tuple) else (index(number),) * lanes
-    return Value("const", attr=tuple(n & ALL for n in numbers), lanes=len(numbers))
+    return Value("const", attr=tuple(index(n) & ALL for n in numbers), lanes=len(numbers))
 
 
 def parameter(index: int, lanes: int = 1) -> Value:
@@ -363,7 +363,7 @@ def _in_lanes(operand: Value | int, lanes: int) -> Value:
         return operand
     if operand.constant is None or operand.lanes != 1:
         raise ValueError(
-            f"an operand has {operand.lanes} lanes and another {lanes}: broadcast the narrow one, or unite lanes"
+            f"operands of {operand.lanes} and {lanes} lanes: widen one by layout.board, or unite lanes by layout.union"
         )
     return constant(operand.number, lanes)
 
@@ -476,7 +476,8 @@ class CompassRay(Ray):
     def by_lane(self, lanes: int) -> tuple[Direction, ...]:
         """Return the direction of each lane of a value. Raise ValueError unless the ray has one or as many."""
         if len(self.directions) not in (1, lanes):
-            raise ValueError(f"a ray of {len(self.directions)} directions takes a value of as many lanes, not {lanes}")
+            of = f"a ray of {len(self.directions)} directions takes a value of as many lanes"
+            raise ValueError(f"{of}, not {lanes}: give layout.board(ray, board)")
         return self.directions if len(self.directions) == lanes else self.directions * lanes
 
     def spread(self, board: Value) -> Value:

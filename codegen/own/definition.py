@@ -49,7 +49,7 @@ class Definition:
 
     def __init__(self, function: Callable[..., Any], isas: Sequence[str] = ALL_SETS) -> None:
         if not inspect.isfunction(function):
-            raise TypeError(f"{function!r} is not a function: define a routine with def")
+            raise TypeError(f"{function!r} is not a function: define a routine with def, without other decorators")
         self.function = function
         self.name = f"{_module_of(function)}:{function.__qualname__}"
         self.__doc__, self.__module__, self.__qualname__ = function.__doc__, function.__module__, function.__qualname__
@@ -228,7 +228,8 @@ class Definition:
             return constant(result, layout.lanes if layout.batched else 1)
         if not isinstance(result, Value):
             given = "nothing" if result is None else type(result).__name__
-            raise self._error(f"returns {given} instead of a board: return a board", function=function)
+            wanted = "a board" if len(self.results) == 1 else "a tuple of boards"
+            raise self._error(f"returns {given} instead of a board: return {wanted}", function=function)
         return result
 
     def _hints(self) -> dict[str, Any]:
@@ -262,7 +263,8 @@ class Definition:
     def _parameter(self, name: str, hint: Any) -> Parameter:
         kind, bound = _kind_of(hint)
         if kind is None:
-            raise self._error(f"parameter '{name}' has no kind: annotate it with {_KINDS}")
+            first = "only the first can be a Ray or a Layout"
+            raise self._error(f"parameter '{name}' has no kind: annotate it with {_KINDS}; {first}")
         if name == self.function.__name__:
             raise self._error(f"parameter '{name}' has the routine's own name: choose another")
         if reserved(name) or not name.isascii():
@@ -279,7 +281,7 @@ class Definition:
         fields = getattr(hint, "_fields", None)
         if isinstance(fields, tuple) and fields and all(name.isascii() for name in fields):
             return fields
-        raise self._error("the return annotation is missing or no board: write -> Board, or an ASCII NamedTuple")
+        raise self._error("the return annotation is missing or no board: write -> Board, or a NamedTuple in ASCII")
 
     def _error(self, what: str, line: int = 0, function: Callable[..., Any] | None = None) -> DescriptionError:
         """Return the error for a line of the user's file, or without a line for the function's first line."""

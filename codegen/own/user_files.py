@@ -78,7 +78,7 @@ def _on_arrays(routine: Routine) -> Routine:
     parameters, results = routine.contract.parameters, routine.contract.results
     if not routine.batched or len(results) > 1 or any(parameter.scalar for parameter in parameters):
         raise ValueError(
-            f"{routine.name} has no .batch: only a routine of boards with one result and at most one direction has"
+            f"{routine.name} has no .batch: leave it out, or take boards alone, one result and at most one direction"
         )
     return on_arrays(routine)
 

@@ -48,7 +48,8 @@ class Elementwise:
         several = len(self._results) > 1
         given = out if several and out is not None else (out,) * len(self._results)
         if not isinstance(given, tuple) or len(given) != len(self._results):
-            raise TypeError(f"out is of type {type(out).__name__}: give a tuple of {len(self._results)} arrays")
+            number = len(self._results)
+            raise TypeError(f"out is no tuple of {number} arrays: give {number}, one for each result, or leave it out")
         to = tuple(map(_written, self._results if several else ("out",), given))
         written = [each for each in to if each is not None]
         if written:
@@ -135,9 +136,10 @@ def _written(name: str, argument: Any) -> Boards | None:
     """Return an output array, or None for a new one. Raises TypeError for anything else, ValueError if read-only."""
     if argument is None:
         return None
-    if not isinstance(argument, np.ndarray):
-        raise TypeError(f"{name} is of type {type(argument).__name__}: give an array of uint64, or leave it out")
-    _refuse_other(name, argument)
+    if type(argument) is not np.ndarray or argument.dtype != _BOARD:
+        kind = type(argument)
+        what = f"holds {argument.dtype}" if kind is np.ndarray else f"is of type {kind.__name__}"
+        raise TypeError(f"{name} {what}: give a plain array of uint64, or leave it out")
     if not argument.flags.writeable:
         raise ValueError(f"{name} is read-only: give an array that may be written, or leave it out")
     return argument

@@ -113,7 +113,9 @@ def boot(image: Image, on: EmulatedProcessor, seconds: float = SECONDS) -> After
         except FileNotFoundError:
             left = b""
         if len(left) != size:
-            raise NoBochs(f"Bochs failed: {_reason(output, folder / 'log')}")
+            reason = _reason(output, folder / "log")
+            hint = ": the code may move rsp too far" if "exception with no resolution" in reason else ""
+            raise NoBochs(f"Bochs failed: {reason}{hint}")
         try:
             return image.aftermath(left)
         except ValueError as error:

@@ -137,6 +137,16 @@ def test_whatever_is_raised_is_one_line(statement: str, wanted: str, mine: Path,
     assert f"mine.py:14: the requirement of mine.py:f: {wanted}\n" in out
 
 
+def test_a_specification_that_gives_another_result_each_time_is_no_traceback(mine: Path, capsys: Capture) -> None:
+    mine.write_text(
+        "import itertools\nimport setwise\nfrom setwise import Board\nnext_one = itertools.count().__next__\n"
+        "@setwise.routine\ndef f(x: Board) -> Board:\n    return x | 1\n"
+        "@f.specification\ndef _(x):\n    return x | next_one()\n"
+    )
+    out = printed(capsys, "prove", "mine.py", "--isa", "x86-64", "--abi", "sysv", status=1)
+    assert "let it depend on its arguments alone" in out
+
+
 def test_ctrl_c_in_a_users_code_is_that(mine: Path) -> None:
     mine.write_text("raise KeyboardInterrupt\n")
     with pytest.raises(KeyboardInterrupt):
@@ -162,7 +172,7 @@ def test_what_a_target_cannot_do(mine: Path, capsys: Capture) -> None:
     assert main(["listing", "mine.py", "--isa", "avx2"]) == 0  # Windows has registers for four only
     assert "Windows" not in capsys.readouterr().out
     mine.write_text(f"{HEAD}def f(x: Board, y: Board) -> Board:\n    return x * y\n")
-    assert "avx2 has no instruction for 'mul'" in complaint(capsys, "count", "mine.py", "--isa", "avx2")
+    assert "setwise has no avx2 instruction for 'a * b'" in complaint(capsys, "count", "mine.py", "--isa", "avx2")
 
 
 def test_what_a_file_prints_is_no_output(mine: Path, capsys: Capture) -> None:

@@ -137,7 +137,7 @@ class Processor(Struct, frozen=True, dict=True):
         'I12'
         """
         if missing := self.lacking([instruction]):
-            raise UnknownCost(f"{self.title} has no {missing[0]}, which '{instruction.text()}' needs: choose another")
+            raise UnknownCost(f"{self.title} has no {missing[0]}, which '{instruction.text()}' needs: change --cpu")
         masked = instruction.mask is not None
         for form in ["taken"] * taken + [*forms(instruction)]:
             for row in self.by_form.get(form, ()):

@@ -47,7 +47,8 @@ def test_positions_are_read_from_regular_files_alone(kind: str, tmp_path: Path, 
     else:
         with path.open("wb") as file:
             file.truncate(1 << 40)
-    assert complaint(capsys, "count", "sliders.union", "--over", str(path)).endswith(": give a file of FENs\n")
+    said = complaint(capsys, "count", "sliders.union", "--over", str(path))
+    assert said.endswith(": give a file of FENs of up to 16 MiB\n")
 
 
 def test_one_position_is_called_so(tmp_path: Path, capsys: Capture) -> None:

@@ -1,5 +1,7 @@
 """`setwise run`: what it draws, what it takes for a board and a position, and where it runs."""
 
+from pathlib import Path
+
 import pytest
 
 from setwise.analysis.commands.main import main
@@ -103,7 +105,7 @@ def test_what_is_no_board_and_no_position(capsys: Capture) -> None:
 @pytest.mark.parametrize("given", [[], ["1"], ["1", "2", "3"]])
 def test_the_wrong_count_of_arguments(given: list[str], capsys: Capture) -> None:
     said = complaint(capsys, "run", DUMB7, *given)
-    assert f"takes 2 arguments (or --fen), not {len(given)}: sliders empty" in said
+    assert f"takes 2 arguments (fewer with --fen), not {len(given)}: sliders empty" in said
 
 
 def test_arguments_beside_a_position(capsys: Capture) -> None:
@@ -111,6 +113,14 @@ def test_arguments_beside_a_position(capsys: Capture) -> None:
     assert "takes no arguments beside --fen, not 1" in said
     assert "write w or b" in complaint(capsys, "run", DUMB7, "--fen", KIWIPETE, "--side", "white")
     assert "--side goes with --fen" in complaint(capsys, "run", DUMB7, "1", "2", "--side", "w")
+
+
+def test_a_position_that_fills_no_parameter(capsys: Capture) -> None:
+    othello = str(Path(__file__).parents[2] / "examples" / "othello.py")
+    for given in (), ("d4", "e5"):
+        said = complaint(capsys, "run", othello, *given, "--fen", KIWIPETE)
+        assert f"--fen fills no parameter of {othello}:mobility: give own other without it" in said
+    assert "takes 2 arguments, not 0: own other" in complaint(capsys, "run", othello)
 
 
 def test_a_routine_of_one_color_takes_its_pieces(capsys: Capture) -> None:

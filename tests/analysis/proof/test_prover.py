@@ -188,7 +188,8 @@ def test_a_path_that_cannot_be_taken_does_no_harm() -> None:
 
 def test_bytes_that_are_no_instruction_are_not_proved() -> None:
     made = prover().prove(Binary(b"\x06"), SOUTH)
-    assert (made.status, made.reason) == ("not proved", "has no instruction at offset 0x0: bytes 06")
+    reason = "has no instruction at offset 0x0 (data in the code?): bytes 06"
+    assert (made.status, made.reason) == ("not proved", reason)
 
 
 def test_a_time_out_is_not_a_proof() -> None:

@@ -268,7 +268,8 @@ def test_every_convention_and_width_runs_in_bochs(lanes: int) -> None:
 
 def test_an_emulated_processor_that_lacks_what_is_needed_runs_nothing() -> None:
     (one,) = check_kernels([Request(find("kogge-stone.attacks.sout"), "avx2", "sysv", 4)], on=processor("nehalem"))
-    assert (one.outcome.status, one.outcome.reason) == ("not run", "Nehalem lacks avx, avx2, bmi1, bmi2: use another")
+    assert one.outcome.status == "not run"
+    assert one.outcome.reason == "Nehalem lacks avx, avx2, bmi1, bmi2: leave out --on"
 
 
 @runs

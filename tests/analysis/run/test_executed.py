@@ -93,7 +93,7 @@ def test_count_of_an_object(capsys: Capture, tmp_path: Path) -> None:
         ((LOOP, "--over", "nowhere.fen"), "no such file or directory: give a file of FENs"),
         ((LOOP, "--over", "a", "--fen", "b"), "give one of them"),
         ((LOOP, "--side", "w"), "--side goes with --fen or --over"),
-        ((LOOP, "--executed", "a8"), "takes 2 arguments (or --fen), not 1: sliders empty"),
+        ((LOOP, "--executed", "a8"), "takes 2 arguments (fewer with --fen), not 1: sliders empty"),
         (("sliders.union.batch", "--executed"), "works on arrays"),
     ],
 )

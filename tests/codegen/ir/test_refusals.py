@@ -40,7 +40,7 @@ FOUR_WAYS = CompassRay((NORT, EAST, NORT.opposite, EAST.opposite))
         (lambda: repeat(2, lambda a: a, A), "functions that return tuples"),
         (lambda: repeat(2, lambda a: (a, a), A), "return 1 values from this loop, when or switch, not 2"),
         (lambda: repeat(2, lambda a: (a, a), constant(1)), "return 1 values from this loop, when or switch, not 2"),
-        (lambda: repeat(2, lambda a: (FOUR,), A), "return 1 lanes from this loop, when or switch, not 4"),
+        (lambda: repeat(2, lambda a: (FOUR,), A), "the lanes of a value change from 1 to 4 in this loop, when"),
         (lambda: when(nonzero(A), lambda a, b: (a,), A, B), "return 2 values from this loop, when or switch, not 1"),
         (lambda: when(A, lambda a: (a,), B), "must come from nonzero, below or at_least, not Value"),  # type: ignore[arg-type]
         (lambda: while_(lambda a: a, lambda a: (a,), B), "must come from nonzero, below or at_least, not Value"),

@@ -163,7 +163,7 @@ Call = Callable[[Any], Any]
             TypeError,
             r"sliders has a mask \(MaskedArray\).*sliders\.filled",
         ),
-        (lambda f: f(SOME, SOME, out=np.ma.masked_array(SOME)), TypeError, "out has a mask"),
+        (lambda f: f(SOME, SOME, out=np.ma.masked_array(SOME)), TypeError, "out is of type MaskedArray"),
         (lambda f: f(SOME, SOME, out=FROZEN), ValueError, "out is read-only"),
     ],
 )
@@ -267,8 +267,8 @@ def test_several_results_into_given_arrays(isa: str | None) -> None:
     run(*placed, out=(memory[1 : n + 1], memory[2 * n - 3 : 3 * n - 3]))
     np.testing.assert_array_equal([memory[1 : n + 1], memory[2 * n - 3 : 3 * n - 3]], expected)
     for out, message in (
-        (whole, r"^out is of type ndarray: give a tuple of 2 arrays$"),
-        ((whole[0],), r"^out is of type tuple: give a tuple of 2 arrays$"),
+        (whole, r"^out is no tuple of 2 arrays: give 2, one for each result, or leave it out$"),
+        ((whole[0],), r"^out is no tuple of 2 arrays: give 2, one for each result, or leave it out$"),
         ((whole[0], whole[1].astype(float)), r"^knights holds float64"),
     ):
         with pytest.raises(TypeError, match=message):
