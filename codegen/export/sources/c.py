@@ -11,7 +11,7 @@ from setwise.codegen.export.names import bare_symbol, isa_name, symbol
 from setwise.codegen.export.order import Order
 from setwise.codegen.export.prototypes import VECTORS, prototype, returns, usage
 from setwise.codegen.export.sources.cpp_namespace import ending, opening
-from setwise.codegen.export.sources.dispatch import NOTE, Choice, boards, choice_basis, choices, runs_when_compiled
+from setwise.codegen.export.sources.dispatch import NOTE, Choice, boards, choice_basis, choices
 from setwise.codegen.export.sources.intrinsics import LOAD, STORE, WithIntrinsics, named
 from setwise.codegen.export.sources.language import folded, function_text, indented
 from setwise.codegen.export.sources.requirements import (
@@ -21,7 +21,7 @@ from setwise.codegen.export.sources.requirements import (
     cpuid_test,
     requirement,
 )
-from setwise.codegen.export.sources.source import body
+from setwise.codegen.export.sources.source import body, runs_when_compiled
 from setwise.codegen.kernel import Kernel
 
 _GUARD = """\
@@ -49,9 +49,11 @@ HEAD = """\
 
 #if defined(__cplusplus)
 #define SETWISE_CAST(type, value) static_cast<type>(value)
+#define SETWISE_LINKAGE inline
 #define SETWISE_INLINE inline
 #else
 #define SETWISE_CAST(type, value) ((type)(value))
+#define SETWISE_LINKAGE static
 #define SETWISE_INLINE static inline
 #endif
 
@@ -117,6 +119,8 @@ _TESTS = {
     "popcnt": f"(defined(__POPCNT__) {_OR_MSVC_AVX2}",
     "bmi1": f"(defined(__BMI__) {_OR_MSVC_AVX2}",
     "bmi2": f"(defined(__BMI2__) {_OR_MSVC_AVX2}",
+    # Every processor with AVX512BW has AVX512VL, and engines name only the first.
+    "avx512vl": "(defined(__AVX512VL__) || defined(__AVX512BW__))",
     FAST_PEXT: "defined(SETWISE_PEXT)",
 }
 """The conditions under which the compiler may use a feature, where they are not its name as a macro."""
@@ -141,10 +145,7 @@ SETWISE_INLINE void setwise_cpuid(uint32_t leaf, uint32_t registers[4]) {
 #else
     unsigned a = 0, b = 0, c = 0, d = 0;
     if (!__get_cpuid_count(leaf, 0, &a, &b, &c, &d)) a = b = c = d = 0;
-    registers[0] = a;
-    registers[1] = b;
-    registers[2] = c;
-    registers[3] = d;
+    registers[0] = a, registers[1] = b, registers[2] = c, registers[3] = d;
 #endif
 }
 
@@ -173,12 +174,7 @@ _DETECTED = """\
 #if defined(__GNUC__) || defined(__clang__)
 __attribute__((noinline, cold, unused))
 #endif
-#if defined(__cplusplus)
-inline
-#else
-static
-#endif
-uint32_t setwise_detect(void) {
+SETWISE_LINKAGE uint32_t setwise_detect(void) {
 #if defined(SETWISE_X86_64)
     uint32_t leaf0[4], leaf1[4], leaf7[4];
     setwise_cpuid(0, leaf0);
@@ -314,12 +310,8 @@ def header(order: Order) -> str:
     ]
     digest = sha256("\n".join(functions).encode("ascii")).hexdigest()[:8]
     pext = any(FAST_PEXT in choice.features for choice in offered)
-    parts = [
-        _GUARD.format(digest=digest, prefix=order.prefix),
-        HEAD,
-        *([_CPUID] if order.dispatch else []),
-        opening(digest, pext=pext),
-    ]
+    includes = HEAD if not order.dispatch else f"{HEAD}\n\n{_CPUID}"
+    parts = _GUARD.format(digest=digest, prefix=order.prefix), includes, opening(digest, pext=pext)
     text = "\n\n".join((*parts, *functions, TAIL, "#endif", "/* clang-format on */")) + "\n"
     return f"/* clang-format off */\n{_introduction(order, offered)}\n\n{prefixed(text, order.prefix)}"
 
@@ -412,28 +404,24 @@ def _choice(choice: Choice, dispatch: bool) -> str:
     if dispatch:
         names = _branching(choice, head, lambda kernel: f'return "{isa_name(kernel)}";')
         return f"{remark}\n{calls}\n\n{named}\n{names}"
-    names = f"{head} {{\n    return {_macro(choice)};\n}}"
-    return "\n".join((remark, f"{calls}\n", *_chosen(choice), "", named, names))
+    macro = f"{choice.name.upper()}_ISA"
+    chosen = "\n".join(_chosen(choice, macro))
+    return f"{remark}\n{calls}\n\n{chosen}\n\n{named}\n{head} {{\n    return {macro};\n}}"
 
 
-def _macro(choice: Choice) -> str:
-    return f"{choice.name.upper()}_ISA"
-
-
-def _chosen(choice: Choice) -> Iterator[str]:
+def _chosen(choice: Choice, macro: str) -> Iterator[str]:
     """Yield the macro of the instruction set chosen at compile time, and a message if AVX2 is enabled but not used."""
     yield f"/* The instruction set that {choice.name}() uses. */"
-    known = f"#define {_macro(choice)} "
     for kernel, needs in choice.better:
         yield f"#{'if' if kernel is choice.better[0][0] else 'elif'} (~SETWISE_ENABLED & ({_mask(needs)})) == 0"
-        yield f'{known}"{isa_name(kernel)}"'
-    plain = f'{known}"{isa_name(choice.plain)}"'
+        yield f'#define {macro} "{isa_name(kernel)}"'
+    plain = f'#define {macro} "{isa_name(choice.plain)}"'
     yield from ("#else", plain, "#endif") if choice.better else (plain,)
     newer = [(kernel, needs) for kernel, needs in choice.better if kernel.target.direction_widths]
     if newer and (missing := [feature for feature in newer[-1][1] if feature != "avx2"]):
         yield "#if defined(__AVX2__) && !defined(SETWISE_QUIET) && SETWISE_STACK_ALIGNED && \\"
         yield " && \\\n".join(f"    (~SETWISE_ENABLED & ({_mask(needs)})) != 0" for _, needs in newer)
-        yield f'#pragma message("{choice.name}() uses " {_macro(choice)} ", although AVX2 is enabled: " \\'
+        yield f'#pragma message("{choice.name}() uses " {macro} ", although AVX2 is enabled: " \\'
         yield f'    "{isa_name(newer[-1][0])} needs {", ".join(missing)} (no message with -DSETWISE_QUIET)")'
         yield "#endif"
 
@@ -456,10 +444,8 @@ def _branching(choice: Choice, head: str, ending: Callable[[Kernel], str], leave
 
 def _ending(order: Order, offered: Sequence[Choice]) -> str:
     """Return the end of all functions: in C++ they are also in a namespace, by their names without a prefix."""
-    everywhere, on_x86 = (
-        {bare_symbol(each): symbol(each) for each in order.kernels if (each.target.name == "x86-64") == plain}
-        for plain in (True, False)
-    )
-    for end in ("", "_isa"):
-        everywhere |= {choice.bare + end: choice.name + end for choice in offered}
-    return ending(order.prefix, everywhere, on_x86)
+    names: dict[bool, list[tuple[str, str]]] = {False: [], True: []}
+    for each in order.kernels:
+        names[each.target.name == "x86-64"].append((bare_symbol(each), symbol(each)))
+    names[True] += [(choice.bare + end, choice.name + end) for end in ("", "_isa") for choice in offered]
+    return ending(order.prefix, names[True], names[False])

@@ -1,6 +1,6 @@
 """The namespaces of a C header's functions in C++: one that compiler flags name, and one without prefixes."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable
 from string import ascii_lowercase
 from textwrap import wrap
 
@@ -46,17 +46,12 @@ def opening(digest: str, *, pext: bool) -> str:
     )
 
 
-def ending(prefix: str, everywhere: Mapping[str, str], on_x86: Mapping[str, str]) -> str:
+def ending(prefix: str, everywhere: Iterable[tuple[str, str]], on_x86: Iterable[tuple[str, str]]) -> str:
     """Return the end of the namespace, and another one, of the prefix, with functions by their names without it.
 
-    The mappings have the functions by these names: those of all processors, and those of x86-64 alone.
+    The functions, of all processors and of x86-64 alone, are pairs of such a name and the global one.
     """
     lines = ["#if defined(__cplusplus)", "}", f"namespace {prefix} {{", "inline namespace SETWISE_NAMESPACE {"]
-    lines += _references(everywhere)
-    if on_x86:
-        lines += ["#if defined(SETWISE_X86_64)", *_references(on_x86), "#endif"]
+    known, more = ([f"inline constexpr auto &{bare} = {name};" for bare, name in one] for one in (everywhere, on_x86))
+    lines += [*known, *(["#if defined(SETWISE_X86_64)", *more, "#endif"] if more else [])]
     return "\n".join((*lines, "}", f"}} // namespace {prefix}", '} // extern "C++"', "#endif"))
-
-
-def _references(names: Mapping[str, str]) -> Iterator[str]:
-    return (f"inline constexpr auto &{bare} = {name};" for bare, name in names.items())

@@ -7,7 +7,6 @@ from setwise.codegen.export.names import symbol_of, uses_pext
 from setwise.codegen.export.order import Order
 from setwise.codegen.export.prototypes import boards_a_call
 from setwise.codegen.export.sources.requirements import BITS, requirement
-from setwise.codegen.export.sources.source import source_of
 from setwise.codegen.ir.routine import Contract
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.numbering import LITTLE_ENDIAN
@@ -59,11 +58,6 @@ def choices(order: Order, required: Callable[[Kernel, Order], tuple[str, ...]] =
                 del better[better.index((kernels["sse2",], ("sse2",))) + 1 :]
             made.append(Choice(symbol_of(name), tuple(better), plain))
     return tuple(made)
-
-
-def runs_when_compiled(kernel: Kernel) -> bool:
-    """Return whether compilers can run the kernel: it is plain code without tables, which languages read unchecked."""
-    return kernel.target.name == "x86-64" and not source_of(kernel).tables
 
 
 NOTE = "setwise selects the instructions; your compiler allocates the registers."

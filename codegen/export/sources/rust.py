@@ -8,19 +8,11 @@ from setwise.codegen.export.compiler_names import OF_SETS
 from setwise.codegen.export.names import bare_symbol, isa_name
 from setwise.codegen.export.order import Order
 from setwise.codegen.export.prototypes import VECTORS
-from setwise.codegen.export.sources.dispatch import (
-    NOTE,
-    Choice,
-    boards,
-    choice_basis,
-    choices,
-    runs_when_compiled,
-    usage,
-)
+from setwise.codegen.export.sources.dispatch import NOTE, Choice, boards, choice_basis, choices, usage
 from setwise.codegen.export.sources.intrinsics import LOAD, STORE, WithIntrinsics, named
 from setwise.codegen.export.sources.language import commented, folded, function_text, indented
 from setwise.codegen.export.sources.requirements import BITS, FAST_PEXT, constant_name, cpuid_test, requirement
-from setwise.codegen.export.sources.source import body
+from setwise.codegen.export.sources.source import body, runs_when_compiled
 from setwise.codegen.kernel import Kernel
 
 ALLOWED = """\
@@ -164,10 +156,8 @@ def function(kernel: Kernel, needs: Sequence[str]) -> str:
     """
     language = _Rust()
     name, parameters = name_of(kernel), language.parameters(kernel)
-    head = (
-        *attributes(needs),
-        f"pub {'const' if is_safe(kernel) else 'unsafe'} fn {name}({parameters}){result(kernel)} {{",
-    )
+    kind = "const" if is_safe(kernel) else "unsafe"
+    head = (*attributes(needs), f"pub {kind} fn {name}({parameters}){result(kernel)} {{")
     return function_text(head, body(kernel, language))
 
 
@@ -326,8 +316,9 @@ def _choice(choice: Choice, order: Order) -> str:
     else:
         typed = [f"{name}: u64" for name in arguments]
     call = f"{{}}({', '.join(arguments)})"
-    calls = {True: call, False: f"unsafe {{{{ {call} }}}}"}
-    lines += _branching(choice, lambda kernel: calls[is_safe(kernel)].format(name_of(kernel)))
+    lines += _branching(
+        choice, lambda kernel: (call if is_safe(kernel) else f"unsafe {{{{ {call} }}}}").format(name_of(kernel))
+    )
     name = choice.bare.lower()
     text = described(plain.routine, f"Usage: `{usage(contract, f'{order.called}::{name}', 'let', '&mut ')}`")
     constant = "const " if is_safe(plain) and not choice.better else ""

@@ -40,6 +40,11 @@ class SourceForm:
     """The numbers of each table and the size of one in bytes, by the table's name."""
 
 
+def runs_when_compiled(kernel: Kernel) -> bool:
+    """Return whether compilers can run the kernel: it is plain code without tables, which languages read unchecked."""
+    return kernel.target.name == "x86-64" and not source_of(kernel).tables
+
+
 def source_of(kernel: Kernel) -> SourceForm:
     """Return the kernel's selected graph with plain constants, and with tables and switches by index.
 
