@@ -104,7 +104,7 @@ def test_prefixes_that_change_the_instruction_are_in_its_name() -> None:
 
 
 def test_bytes_that_are_no_instruction() -> None:
-    with pytest.raises(DecodeError, match="offset 0x1 .*: bytes 06 c3"):
+    with pytest.raises(DecodeError, match=r"offset 0x1 .*: bytes 06 c3"):
         decode(b"\x90\x06\xc3")
     with pytest.raises(DecodeError, match="offset 0x0"):
         decode(b"\x48")
