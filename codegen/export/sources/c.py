@@ -69,12 +69,12 @@ HEAD = """\
 
 /* A vector of numbers, lane 0 first. */
 #define SETWISE_LANES2(a, b) _mm_set_epi64x(SETWISE_CAST(long long, b), SETWISE_CAST(long long, a))
-#define SETWISE_LANES4(a, b, c, d) \
-    _mm256_set_epi64x(SETWISE_CAST(long long, d), SETWISE_CAST(long long, c), SETWISE_CAST(long long, b), \
+#define SETWISE_LANES4(a, b, c, d) \\
+    _mm256_set_epi64x(SETWISE_CAST(long long, d), SETWISE_CAST(long long, c), SETWISE_CAST(long long, b), \\
         SETWISE_CAST(long long, a))
-#define SETWISE_LANES8(a, b, c, d, e, f, g, h) \
-    _mm512_set_epi64(SETWISE_CAST(long long, h), SETWISE_CAST(long long, g), SETWISE_CAST(long long, f), \
-        SETWISE_CAST(long long, e), SETWISE_CAST(long long, d), SETWISE_CAST(long long, c), \
+#define SETWISE_LANES8(a, b, c, d, e, f, g, h) \\
+    _mm512_set_epi64(SETWISE_CAST(long long, h), SETWISE_CAST(long long, g), SETWISE_CAST(long long, f), \\
+        SETWISE_CAST(long long, e), SETWISE_CAST(long long, d), SETWISE_CAST(long long, c), \\
         SETWISE_CAST(long long, b), SETWISE_CAST(long long, a))
 
 /* Variables of loops and branches are not always read afterwards: NOLINTBEGIN(clang-analyzer-deadcode.DeadStores) */
