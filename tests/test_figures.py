@@ -37,7 +37,7 @@ FIGURE = re.compile(
 """Numbers, words that compare two figures, and numbers in words before a unit."""
 OUTSIDE = re.compile(
     r"x86-64|AVX-512|SHA-256|SMT-LIB 2|Zen \d|(?<=-)O\d|\bbug \d+|\b20\d\d\b|Rust \(1\.63|all else 1\.63"
-    r"|\b(?:Python|CMake|Bochs|gcc|clang|rustc) \d[\d.]*"
+    r"|\b(?:Python|CMake|Bochs|gcc|GCC|[Cc]lang|rustc) \d[\d.]*"
     r"|\b[a-h][1-8](?: = (?:bit )?\d+)?|(?<![\w.])[+-]\d\b|bit 0|\b(?:2, )?4,? or 8\b|\b\d+[ -]bits?\b|2\^128"
     r"|port 10|lower bounds?|more than once|[Ee]xit status (?:of each )?(?:is )?\d|modulo \d+"
 )

@@ -44,7 +44,7 @@ def content(routine: Routine, compiled: Sequence[Compiled] = ()) -> Row:
     return {
         "name": routine.name,
         "description": source.as_dict(),
-        "javascript": body(kernels[0], _Located(source)),
+        "javascript": [line for line in body(kernels[0], _Located(source)) if not line.startswith("//")],
         "kernels": rows,
     }
 
@@ -175,6 +175,8 @@ def _proof(kernel: Kernel, binary: Binary, prover: Prover | None) -> Row:
 
 class _Located(JavaScript):
     """JavaScript with a comment after each value: [source line's index (-1: not shown), columns], [] for no line."""
+
+    NESTED_LANES = 0
 
     def __init__(self, source: SourceLines) -> None:
         self.places = source.index

@@ -43,8 +43,8 @@ class Language:
     """The test for the index of the first body."""
     UNUSED: ClassVar[str] = ""
     """The statement that marks a parameter as used, if compilers warn of others."""
-    NESTS_VECTORS: ClassVar[bool] = True
-    """Whether an expression of a vector can be an operand: not if its type depends on its place."""
+    NESTED_LANES: ClassVar[int] = 8
+    """The most lanes of an expression that is an operand of another one; 0 if each value is a statement."""
     IMPORT: ClassVar[str] = ""
     """The first statement of a function with vectors."""
     RESULTS: ClassVar[tuple[str, str]] = ("", "")

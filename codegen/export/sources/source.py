@@ -224,7 +224,7 @@ class _Walk:
         if {value.op, reader.op} & {*_READS, *WRITES, *_INLINE} or value.file != reader.file or len(text) > _LONGEST:
             return False
         same = value.line is None or (reader.line is not None and _place(value.line) == _place(reader.line))
-        return same and (value.lanes == 1 or self.language.NESTS_VECTORS)
+        return same and value.lanes <= self.language.NESTED_LANES
 
     def overwriting(self, value: Value) -> Value:
         """Return a ternary operation with an argument first that is not read later, if one is; others unchanged."""

@@ -63,7 +63,7 @@ class _Zig(Language):
     TABLE = ("const {name} = [{length}]u{bits}{{", "};")
     LOOP, LEAVE = "while (true) {", ("if ({}) break;",)
     WHEN = "if ({}) {{"
-    NESTS_VECTORS = False
+    NESTED_LANES = 1  # the type of an expression of a vector depends on its place
     SWITCH, OTHERS, ARM_END = "switch ({}) {{", "else", "},"
 
     UNUSED = "_ = {};"

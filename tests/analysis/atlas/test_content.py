@@ -89,10 +89,10 @@ def test_values_stand_beside_their_expressions(shown: dict[str, Any]) -> None:
         code, _, place = statement.partition(" // ")
         line, start, end = json.loads(place)
         values[code] = lines[line][start:end]
-    assert values["const v2 = sliders | v1;"] == "gen |= pro & ray.step(gen)"
-    assert values["const v4 = empty & v3;"] == "ray.run(pro, 2)"
-    assert values["const v13 = v12 >> 8n;"] == "ray.step(_flood(ray, gen, ray.path(pro, attacks=True)))"
-    assert shown["javascript"][-1] == "return v13;"
+    assert values["const sout_gen3 = sliders | sout_gen2;"] == "gen |= pro & ray.step(gen)"
+    assert values["const sout_run2 = empty & sout_run;"] == "ray.run(pro, 2)"
+    assert values["const sout_attacks = sout_flood3 >> 8n;"] == "ray.step(_flood(ray, gen, ray.path(pro, attacks=True)))"
+    assert shown["javascript"][-1] == "return sout_attacks;"
 
 
 def test_of_a_compiler_the_shortest_is_shown(shown: dict[str, Any]) -> None:

@@ -21,11 +21,15 @@ OF_FEATURES = frozenset(
         "codegen.machine.processors",
         "codegen.run.cpu",
         "codegen.export.compiler_names",
+        "codegen.export.formats",
+        "codegen.export.sources.c",
+        "codegen.export.sources.dispatch",
+        "codegen.export.sources.requirements",
         "analysis.code.decode",
         "analysis.exports.facts",
     }
 )
-"""Modules that name a CPU feature with the name of a set, or list the names that compilers give to sets."""
+"""Modules that name a CPU feature with the name of a set, or list what compilers and languages know of sets."""
 TIMED = frozenset({"analysis.report.pages"})
 """Timings and rows of reports are of kernels of one set each."""
 
