@@ -1,7 +1,7 @@
 """The comment block above each exported routine: computation, calling convention, cost and digest."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from textwrap import wrap
 
 from setwise.codegen.assemble import assemble
@@ -86,10 +86,23 @@ def described(routine: Routine, *more: str) -> list[str]:
     if contract.required:
         outside = f"; otherwise {contract.outside}" if contract.outside else ""
         said.append(f"Requires {' and '.join(contract.required)}{outside}.")
+    if isinstance(contract.specification, str) and contract.specification:
+        said += _pieces({parameter.name for parameter in contract.parameters}, counting=contract.counting)
     if contract.elements:
         said.append("The result may be the same array as one input, or overlap none.")
     said += [f"Source: {routine.source}."] if routine.source != "setwise" else []
     return [line for text in (*said, *more) for line in wrap(in_comment(text), _LINE, break_on_hyphens=False)]
+
+
+def _pieces(names: Set[str], *, counting: bool) -> Iterator[str]:
+    """Yield what callers must know about pieces, given the names of the parameters of a catalogue's routine."""
+    if {"rooks", "bishops"} <= names:
+        both = "is neither in rooks nor in bishops" if "queens" in names else "is in rooks and in bishops"
+        yield f"A queen {both}. These are the sliders."
+        if not counting:
+            yield "A ray ends with the first occupied square, which is attacked, too, whoever stands on it."
+    if "pawns" in names:
+        yield "Pawns attack the two squares diagonally ahead of them. Knights, kings and pawns need not be in occupied."
 
 
 def command(kernel: Kernel, syntax: str) -> str:

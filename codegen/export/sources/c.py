@@ -33,6 +33,9 @@ _GUARD = """\
 #define SETWISE_INLINE_H 0x{digest}u"""
 
 HEAD = """\
+#if defined(__cplusplus) && __cplusplus < 201703L && !(defined(_MSVC_LANG) && _MSVC_LANG >= 201703L)
+#error "this header needs C11 or C++17"
+#endif
 #include <stdint.h>
 
 #if defined(__x86_64__) || defined(_M_X64)
@@ -40,7 +43,8 @@ HEAD = """\
 #include <immintrin.h>
 #endif
 
-/* Each function has a target attribute, so no compiler flags are needed. MSVC accepts all intrinsics anywhere. */
+/* Functions with an instruction set in their name need no compiler flags: they have target attributes, and MSVC accepts
+   all intrinsics anywhere. */
 #if defined(__GNUC__) || defined(__clang__)
 #define SETWISE_TARGET(features) __attribute__((target(features)))
 #else
@@ -95,10 +99,12 @@ TAIL = """\
 /* NOLINTEND(clang-analyzer-deadcode.DeadStores) */"""
 
 _ALIGNMENT = """\
-/* GCC on Windows does not align the stack for AVX (GCC bug 54412), so code with AVX is never chosen there. */
-#if defined(_WIN32) && defined(__GNUC__) && !defined(__clang__)
+/* GCC on Windows does not align the stack for AVX (GCC bug 54412), so code with AVX is not chosen there, unless you
+   define SETWISE_STACK_ALIGNED as 1 because your GCC is mended. */
+#if defined(SETWISE_STACK_ALIGNED)
+#elif (defined(_WIN32) || defined(__CYGWIN__)) && defined(__GNUC__) && !defined(__clang__)
 #define SETWISE_STACK_ALIGNED 0
-#if !defined(SETWISE_QUIET)
+#if defined(__AVX__) && !defined(SETWISE_QUIET)
 #pragma message("GCC on Windows does not align the stack for AVX (its bug 54412): code with AVX is not chosen here; " \\
     "use Clang, or link objects of `setwise export --format coff` (no message with -DSETWISE_QUIET)")
 #endif
@@ -126,26 +132,22 @@ _TESTS = {
 """The conditions under which the compiler may use a feature, where they are not its name as a macro."""
 
 _CPUID = """\
-#if defined(_MSC_VER) && !defined(__clang__)
+#if defined(_MSC_VER)
 #include <intrin.h>
-#elif defined(SETWISE_X86_64)
-#include <cpuid.h>
 #endif"""
 
 _DETECT = """\
 #if defined(SETWISE_X86_64)
-/* Read eax, ebx, ecx and edx of a CPUID leaf, or zeros if the processor lacks it. */
+/* Read eax, ebx, ecx and edx of a CPUID leaf. */
 SETWISE_INLINE void setwise_cpuid(uint32_t leaf, uint32_t registers[4]) {
-#if defined(_MSC_VER) && !defined(__clang__)
-    int words[4] = {0, 0, 0, 0};
-    __cpuid(words, 0);
-    if (SETWISE_CAST(uint32_t, words[0]) >= leaf) __cpuidex(words, SETWISE_CAST(int, leaf), 0);
-    else words[0] = words[1] = words[2] = words[3] = 0;
+#if defined(_MSC_VER)
+    int words[4];
+    __cpuidex(words, SETWISE_CAST(int, leaf), 0);
     for (int i = 0; i < 4; i++) registers[i] = SETWISE_CAST(uint32_t, words[i]);
 #else
-    unsigned a = 0, b = 0, c = 0, d = 0;
-    if (!__get_cpuid_count(leaf, 0, &a, &b, &c, &d)) a = b = c = d = 0;
-    registers[0] = a, registers[1] = b, registers[2] = c, registers[3] = d;
+    __asm__ __volatile__("cpuid"
+        : "=a"(registers[0]), "=b"(registers[1]), "=c"(registers[2]), "=d"(registers[3])
+        : "0"(leaf), "2"(0));
 #endif
 }
 
@@ -176,10 +178,10 @@ __attribute__((noinline, cold, unused))
 #endif
 SETWISE_LINKAGE uint32_t setwise_detect(void) {
 #if defined(SETWISE_X86_64)
-    uint32_t leaf0[4], leaf1[4], leaf7[4];
+    uint32_t leaf0[4], leaf1[4], leaf7[4] = {0, 0, 0, 0};
     setwise_cpuid(0, leaf0);
     setwise_cpuid(1, leaf1);
-    setwise_cpuid(7, leaf7);
+    if (leaf0[0] >= 7) setwise_cpuid(7, leaf7);
     /* Without OSXSAVE the system saves only the SSE registers, and XGETBV is an invalid instruction. */
     return setwise_features_of(leaf0, leaf1, leaf7, leaf1[2] >> 27 & 1 ? setwise_saved_state() : 0);
 #else
@@ -325,7 +327,7 @@ def _introduction(order: Order, offered: Sequence[Choice]) -> str:
     ]
     if order.kernels[1:] and offered:
         how = choice_basis(order.dispatch, "-mavx2, -march=native")
-        text = f"Functions without an instruction set in their name use the best one, chosen {how}. {_ISA}"
+        text = f"Functions without an instruction set in their name use the newest one, chosen {how}. {_ISA}"
         lines += wrap(text, 116, break_on_hyphens=False)
     if any(FAST_PEXT in choice.features for choice in offered):
         lines += _PEXT

@@ -63,7 +63,9 @@ def choices(order: Order, required: Callable[[Kernel, Order], tuple[str, ...]] =
 NOTE = "setwise selects the instructions; your compiler allocates the registers."
 
 
-_FLIPPED = "If your bit 0 is a8, use .black for White, .white for Black, and sout for nort."
+_FLIPPED = (
+    "If your bit 0 is a8, exchange white and black, and north and south, in the names of functions that have them."
+)
 
 
 def boards(kernels: Iterable[Kernel]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from setwise.codegen.export.sources.expression_templates import EXPRESSIONS
-from setwise.codegen.export.sources.language import Inexpressible, Language
+from setwise.codegen.export.sources.language import Inexpressible, Language, numeral
 from setwise.codegen.ir.values import Value
 
 LOAD = "{p}_loadu_{s}"
@@ -45,7 +45,7 @@ class WithIntrinsics(Language):
         given["zero"] = self.call(named("{p}_setzero_{s}", lanes), (), ())
         given |= {f"{letter}64": self.SIGNED.format(operand) for letter, operand in given.items()}
         arguments = [given[word] for word in words if word in given]
-        immediates = [str(value.count) if word == "n" else word for word in words if word not in given]
+        immediates = [numeral(value.count) if word == "n" else word for word in words if word not in given]
         made = self.call(named(f"{{p}}_{name}", lanes), arguments, immediates)
         return self.UNSIGNED.format(made) if value.lanes == 1 else made
 

@@ -2,36 +2,43 @@
 
 import ast
 import linecache
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import NamedTuple
 
-from setwise.codegen.export.names import in_comment
+from setwise.codegen.board import DIR8
 from setwise.codegen.machine.code import Line
 from setwise.codegen.own.reserved import reserved
 
-_LONGEST = 100
+_ENGLISH = {"nort": "north", "sout": "south", "east": "east", "west": "west"}
+_ENGLISH |= {"noEa": "north-east", "noWe": "north-west", "soEa": "south-east", "soWe": "south-west"}
+_MIRRORED = {direction.name: direction.mirrored.name for direction in DIR8}
 
 
-class Statement(NamedTuple):
-    """The name of a value, and the text of the statement of a description that computes it."""
+def value_name(line: Line) -> str:
+    """Return the name that a statement of a description gives to the expression at a source line, or "value".
 
-    name: str
-    text: str
-
-
-def statement_of(line: Line) -> Statement:
-    """Return the statement at a source line, and the name that it gives to the expression at the line's columns.
-
-    That is the variable assigned, the function called or else the function that returns it. Both are empty without
-    source.
+    That is the variable assigned, the function called or else the function that returns it.
     """
     found = [(node, function) for node, function in _statements(line.file) if node.lineno <= line.number <= _end(node)]
     if not found:
-        return Statement("", "")
+        return "value"
     node, function = min(found, key=lambda each: _end(each[0]) - each[0].lineno)
-    text = in_comment(" ".join(map(str.strip, linecache.getlines(line.file)[node.lineno - 1 : _end(node)])))
-    return Statement(_named(node, function, line.columns).strip("_"), text if len(text) <= _LONGEST else "")
+    return _named(node, function, line.columns).strip("_") or "value"
+
+
+def rays_text(directions: Sequence[str], *, mirrored: bool) -> str:
+    """Return the directions of a register's lanes in English. `mirrored` says that lane 1 has the ranks reversed.
+
+    >>> rays_text(["noEa"], mirrored=False), rays_text(["noEa", "noEa"], mirrored=True)
+    ('North-east', 'Lanes: north-east; south-east, with the ranks reversed')
+    """
+    if not {*directions} <= {*_ENGLISH}:
+        return f"Leaps by files and ranks: {', '.join(directions)}"
+    if mirrored and len(directions) == 2:
+        first, second = directions
+        return f"Lanes: {_ENGLISH[first]}; {_ENGLISH[_MIRRORED[second]]}, with the ranks reversed"
+    names = [_ENGLISH[name] for name in directions]
+    return names[0].capitalize() if len(names) == 1 else f"Lanes: {', '.join(names)}"
 
 
 def mask_name(board: int) -> str:

@@ -11,7 +11,7 @@ from itertools import chain
 
 from setwise.codegen.export.prototypes import boards_a_call, returns
 from setwise.codegen.export.sources.language import Inexpressible, Language
-from setwise.codegen.export.sources.local_names import Names, mask_name, statement_of
+from setwise.codegen.export.sources.local_names import Names, mask_name, rays_text, value_name
 from setwise.codegen.ir.graph import Graph, postorder, rewrite
 from setwise.codegen.ir.operations import WRITES
 from setwise.codegen.ir.orders import reordered
@@ -23,7 +23,7 @@ from setwise.codegen.passes.schedule import schedule
 from setwise.codegen.passes.state import Block, RegionBlock
 from setwise.codegen.targets.table import Refused
 
-_INLINE = ("place", "low-half", "as-wide", "extended")
+_INLINE = ("place", "low-half", "as-wide", "extended", "from-mask")
 """Operations without an instruction. They are expanded at each use."""
 _READS = ("load", "table")
 """Operations that read memory. They stay where they are, for an array may be written before their reader."""
@@ -84,7 +84,14 @@ def body(kernel: Kernel, language: Language) -> list[str]:
     graph, contract = source.graph, kernel.routine.contract
     names = [parameter.name for parameter in contract.parameters]
     placed = schedule(place_values(graph), graph.results, kernel.target, len(kernel.convention.scratch))
-    walk = _Walk(language, source, dict(zip(graph.parameters, names, strict=True)), Names({*names}), readers_of(placed))
+    walk = _Walk(
+        language,
+        source,
+        dict(zip(graph.parameters, names, strict=True)),
+        Names({*names}),
+        kernel.layout.mirrored,
+        readers_of(placed),
+    )
     try:
         block = walk.block(placed)
     except Inexpressible as error:
@@ -138,11 +145,12 @@ class _Walk:
     source: SourceForm
     names: dict[Value, str]
     taken: Names
+    mirrored: bool
     readers: Mapping[Value, Sequence[Value]]
     constants: dict[str, tuple[tuple[int, ...], str]] = field(default_factory=dict)
     inlined: dict[Value, str] = field(default_factory=dict)
-    line: Line = _NOWHERE
-    """The line of the last comment."""
+    directions: Sequence[str] = ()
+    """Those of the last comment."""
 
     def head(self, block: Sequence[str]) -> Iterator[str]:
         """Yield declarations of tables, and of the constants that `block` uses: shift counts may be immediates."""
@@ -205,17 +213,14 @@ class _Walk:
             yield from self.declared(value, self.inlined.pop(value))
 
     def declared(self, value: Value, text: str) -> Iterator[str]:
-        """Yield the declaration of a value, after comments if its statement or rays are not those of the last one."""
-        line, last = value.line or _NOWHERE, self.line
-        name, said = statement_of(line)
-        name, directions = name or "value", line.directions
-        if said and _place(line) != _place(last):
-            if len(directions) > 1 and directions != last.directions:
-                yield f"// Lanes: {', '.join(directions)}"
-            self.line = line
-            yield f"// {directions[0]}: {said}" if len(directions) == 1 else f"// {said}"
-        if len(directions) == 1 and directions[0].isidentifier():
-            name = f"{directions[0]}_{name}"
+        """Yield the declaration of a value, after a comment if its rays are not those of the comment before."""
+        line = value.line or _NOWHERE
+        if line.directions and line.directions != self.directions:
+            self.directions = line.directions
+            yield f"// {rays_text(line.directions, mirrored=self.mirrored)}"
+        name = value_name(line)
+        if len(line.directions) == 1 and line.directions[0].isidentifier():
+            name = f"{line.directions[0]}_{name}"
         self.names[value] = self.taken.new(name)
         yield self.language.declaration(self.names[value], value.lanes, text)
 
