@@ -13,9 +13,11 @@ class NotRegularError(OSError):
 def read_regular(path: str | Path, most: int, *, links: bool) -> bytes:
     """Return the content of a regular file, or the first `most` + 1 bytes of one that is larger than `most` bytes.
 
-    `links` permits a path that is a symbolic link. Raise NotRegularError for a pipe or a device, another OSError for a
-    directory and for a file that cannot be read, and ValueError for a path that cannot name a file.
+    `links` permits a path that is a symbolic link. Raise NotRegularError for another link, a pipe or a device, another
+    OSError for a directory and for a file that cannot be read, and ValueError for a path that cannot name a file.
     """
+    if not links and Path(path).is_symlink():
+        raise NotRegularError("a symbolic link, not the file itself")
     names = ("O_NONBLOCK", "O_BINARY", *(() if links else ("O_NOFOLLOW",)))
     with os.fdopen(os.open(path, os.O_RDONLY | sum(getattr(os, name, 0) for name in names)), "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):

@@ -56,7 +56,7 @@ def checked_name(name: str) -> str:
     'my_engine'
     """
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)*", name) or len(name) > _LONGEST:
-        rule = f"use up to {_LONGEST} letters and digits, a letter first, single _ only between"
+        rule = f"use up to {_LONGEST} ASCII letters and digits, a letter first, single _ only between"
         raise ValueError(f"{name!r} cannot begin names: {rule}")
     if name != "setwise" and reserved(name):
         raise ValueError(f"{name!r} is reserved in exports ({RESERVED}): choose another")

@@ -314,7 +314,9 @@ def header(order: Order) -> str:
     pext = any(FAST_PEXT in choice.features for choice in offered)
     includes = HEAD if not order.dispatch else f"{HEAD}\n\n{_CPUID}"
     parts = _GUARD.format(digest=digest, prefix=order.prefix), includes, opening(digest, pext=pext)
-    text = "\n\n".join((*parts, *functions, TAIL, "#endif", "/* clang-format on */")) + "\n"
+    defined = dict.fromkeys(re.findall(r"# *define (SETWISE_\w+)", "\n".join((*parts, *functions))))
+    private = [f"#undef {name}" for name in defined if not name.endswith(("_ISA", "_INLINE_H", "_STACK_ALIGNED"))]
+    text = "\n\n".join((*parts, *functions, "\n".join(private), TAIL, "#endif", "/* clang-format on */")) + "\n"
     return f"/* clang-format off */\n{_introduction(order, offered)}\n\n{prefixed(text, order.prefix)}"
 
 

@@ -192,7 +192,7 @@ def test_one_command_fills_a_folder_for_every_processor(tmp_path: Path, capsys: 
         (("exploding.rook", "--format", "elf", "--isa", "avx2"), "is not available for avx2"),
         ((SOUTH, "--format", "go", "--endbr64"), "go cannot add endbr64"),
         ((SOUTH,), "--format"),
-        ((SOUTH, "--format", "c", "--prefix", "a__b"), "'a__b' cannot begin names: use up to 64 letters"),
+        ((SOUTH, "--format", "c", "--prefix", "a__b"), "'a__b' cannot begin names: use up to 64 ASCII letters"),
         ((SOUTH, "--format", "go", "--name", "../x"), "'../x' cannot begin names"),
         ((SOUTH, "--format", "rust", "--name", "mod"), "'mod' is reserved in exports (words of C,"),
         ((SOUTH, "--format", "elf", "-o", "-"), "-o/--output: '-' is not a file name: give a name"),

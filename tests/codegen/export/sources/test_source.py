@@ -55,13 +55,14 @@ def test_logic_overwrites_what_nobody_reads_again() -> None:
 def test_values_have_names_and_comments_of_the_description() -> None:
     lines = [line.strip() for line in c.function(kernel("kogge-stone.attacks.noEa"), "f", ()).splitlines()]
     assert "const uint64_t not_file_a = 0xfefefefefefefefeULL;" in lines
-    at = lines.index("// noEa: gen |= ray.run(pro, 2) & ray.step(gen, 2)")
-    assert lines[at + 1 : at + 3] == [
+    at = lines.index("// North-east")
+    assert lines[at + 3 : at + 5] == [
         "const uint64_t noea_run = noea_path & (noea_path << 9);",
         "const uint64_t noea_gen2 = noea_gen | (noea_run & (noea_gen << 18));",
     ]
     lanes = c.function(kernel("sliders.union", "avx2"), "f", ())
-    assert "// Lanes: nort, east, noEa, noWe" in lanes
+    assert "// Lanes: north, east, north-east, north-west" in lanes
+    assert "// Lanes: north; south, with the ranks reversed" in c.function(kernel("sliders.union", "sse2"), "f", ())
     assert "_mm256_sllv_epi64(gen_3, counts)" in lanes
 
 
