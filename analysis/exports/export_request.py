@@ -79,7 +79,7 @@ class ExportRequest(Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
         """The command that makes this request, without the directory; of many routines only the first are named."""
         more = len(self.names) - _SHOWN
         words = ["setwise export", *self.names[:_SHOWN], *([f"... ({more} more)"] if more > 0 else [])]
-        words += ["--isa", "all" if self.isas == FORMATS[self.format].isas else ",".join(self.isas)]
+        words += ["--isa", "all" if self.isas == FORMATS[self.format].isas != ("x86-64",) else ",".join(self.isas)]
         words += ["--lanes", str(self.lanes)] if self.lanes else []
         words += ["--for", self.objective] if self.objective != "size" else []
         words += ["--cpu", self.cpu] if self.cpu else []

@@ -30,7 +30,7 @@ def head(order: Order, file: str) -> tuple[str, ...]:
     kernels = [(kernel.name, kernel.target.name) for kernel in order.kernels]
     unproved = [f"not proved: {name} for {isa}." for name, isa in kernels if (name, isa) in order.unproved]
     but = " but those below" if unproved else ""
-    proved = f"setwise's code of each kernel{but} is proved for all inputs, and `setwise verify` repeats the proof"
+    proved = f"setwise's code of each kernel{but} is proved for all inputs; `setwise verify` repeats it"
     is_proved = order.proved and len(unproved) < len(kernels)
     return (
         *LICENCE,

@@ -285,7 +285,7 @@ def _linkage(kernel: Kernel) -> str:
 
 def prefixed(text: str, prefix: str) -> str:
     """Replace the prefix in the names of functions and macros."""
-    return re.sub(r"\bsetwise_", f"{prefix}_", re.sub(r"\bSETWISE_", f"{prefix.upper()}_", text))
+    return re.sub(r"\bsetwise_", f"{prefix}_", re.sub(r"(?:\b|(?<=-D))SETWISE_", f"{prefix.upper()}_", text))
 
 
 def files(order: Order) -> dict[str, bytes]:

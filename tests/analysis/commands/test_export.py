@@ -138,6 +138,23 @@ def test_a_variant_with_pext_comes_with_the_default_one(tmp_path: Path, capsys: 
         assert findings(capsys, there, status=0) == []
 
 
+def test_a_variant_in_general_registers_is_proved_in_a_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    require_module("bitwuzla")
+    monkeypatch.setattr(proofs, "WORTH_PROCESSES", 1)
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    found = export(tmp_path, "sliders.rays", "--isa", "gfni", "--variant", "scalar", "--format", "elf")
+    assert [one["lanes"] for one in found["kernels"]] == [1]
+
+
+def test_messages_and_commands_in_files_are_those_of_the_export(tmp_path: Path) -> None:
+    export(tmp_path / "c", UNION, "--isa", "all", "--format", "c", "--prefix", "my", "--unproved")
+    text = (tmp_path / "c" / "my_inline.h").read_text()
+    assert "-DMY_QUIET" in text
+    assert "SETWISE" not in text
+    export(tmp_path / "js", UNION, "--isa", "all", "--format", "javascript", "--unproved")
+    assert f"{UNION} --isa x86-64 --format javascript" in (tmp_path / "js" / "setwise.mjs").read_text()
+
+
 def test_a_listing_is_what_the_command_in_it_prints(tmp_path: Path, capsys: Capture) -> None:
     """Behind the head, which says of the file what the command cannot know."""
     export(tmp_path, UNION, "--isa", "avx2", "--format", "att", "--endbr64", "--prefix", "mine")
