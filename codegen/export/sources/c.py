@@ -213,6 +213,8 @@ SETWISE_INLINE uint32_t setwise_detected(void) {
 #define SETWISE_FEATURES(wanted) \\
     (SETWISE_ENABLED | (((wanted) & ~SETWISE_ENABLED) == 0 ? 0 : setwise_detected()))"""
 
+_PUBLIC = ("_ISA", "_INLINE_H", "_STACK_ALIGNED", "_TARGET")
+"""Endings of the macros that stay defined."""
 _ISA = "A function with _isa at the end of its name tells which."
 _PEXT = (
     "Some kernels use pext and pdep, which are slow before Zen 3. The compiler's flags do not tell; define",
@@ -315,7 +317,7 @@ def header(order: Order) -> str:
     includes = HEAD if not order.dispatch else f"{HEAD}\n\n{_CPUID}"
     parts = _GUARD.format(digest=digest, prefix=order.prefix), includes, opening(digest, pext=pext)
     defined = dict.fromkeys(re.findall(r"# *define (SETWISE_\w+)", "\n".join((*parts, *functions))))
-    private = [f"#undef {name}" for name in defined if not name.endswith(("_ISA", "_INLINE_H", "_STACK_ALIGNED"))]
+    private = [f"#undef {name}" for name in defined if not name.endswith(_PUBLIC)]
     text = "\n\n".join((*parts, *functions, "\n".join(private), TAIL, "#endif", "/* clang-format on */")) + "\n"
     return f"/* clang-format off */\n{_introduction(order, offered)}\n\n{prefixed(text, order.prefix)}"
 

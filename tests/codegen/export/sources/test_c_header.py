@@ -3,6 +3,7 @@
 MSVC itself is not run: its branches run here under another compiler, and its interface compiles.
 """
 
+import re
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -43,8 +44,9 @@ ATTACKED = 0x8141_2111_0905_03FE  # by a queen on a1 of an empty board
 
 
 def header(*, dispatch: bool = False, isas: tuple[str, ...] = SETS) -> str:
+    """The header with all macros left defined, so that tests see what it knows."""
     kernels = tuple(kernel("kogge-stone.attacks.queen", isa) for isa in isas)
-    return c.header(Order(kernels, facts_of, "a test", dispatch=dispatch))
+    return re.sub("#undef .*", "", c.header(Order(kernels, facts_of, "a test", dispatch=dispatch)))
 
 
 def printed(
@@ -158,7 +160,7 @@ LINKED = """\
 #include "setwise_inline.h"
 static uint64_t boards[2][16];
 int main(int count, char **given) {
-    const uint64_t rooks = SETWISE_CAST(uint64_t, count);
+    const uint64_t rooks = count > 1;
     (void)given;
     setwise_kogge_stone_attacks_nort_batch(boards[0], boards[0], boards[1], 16);
     return (setwise_sliders_union(rooks, rooks, rooks) ^ boards[1][3]) == 0;
@@ -232,6 +234,15 @@ def test_two_exports_with_one_prefix_are_refused(tmp_path: Path, compiler: str) 
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
         assert (done.returncode == 0) == fits, (first, second)
         assert fits or (error in done.stderr and done.stderr.count("error:") == 1)
+
+
+@pytest.mark.parametrize("dispatch", [False, True])
+def test_only_public_macros_stay_defined(tmp_path: Path, dispatch: bool) -> None:
+    order = Order(tuple(kernel("sliders.union", isa) for isa in TARGETS), facts_of, "a test", dispatch=dispatch)
+    (tmp_path / "setwise_inline.h").write_text(c.header(order), encoding="ascii")
+    defined = run([require_tool("gcc"), "-dM", "-E", "setwise_inline.h"], tmp_path)
+    public = {"INLINE_H", "STACK_ALIGNED", "TARGET"} | ({"SLIDERS_UNION_ISA"} if not dispatch else set())
+    assert {*re.findall(r"#define SETWISE_(\w+)", defined)} == public
 
 
 def test_gcc_on_windows_never_chooses_what_its_stack_does_not_bear(tmp_path: Path) -> None:
