@@ -91,7 +91,9 @@ def test_values_stand_beside_their_expressions(shown: dict[str, Any]) -> None:
         values[code] = lines[line][start:end]
     assert values["const sout_gen3 = sliders | sout_gen2;"] == "gen |= pro & ray.step(gen)"
     assert values["const sout_run2 = empty & sout_run;"] == "ray.run(pro, 2)"
-    assert values["const sout_attacks = sout_flood3 >> 8n;"] == "ray.step(_flood(ray, gen, ray.path(pro, attacks=True)))"
+    assert (
+        values["const sout_attacks = sout_flood3 >> 8n;"] == "ray.step(_flood(ray, gen, ray.path(pro, attacks=True)))"
+    )
     assert shown["javascript"][-1] == "return sout_attacks;"
 
 
