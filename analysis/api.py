@@ -107,6 +107,12 @@ def requests(
     return list(unrefused(lambda each: Request(*each), wanted))
 
 
+def with_sets(routines: Sequence[Routine], isa: str | None, lanes: int | None) -> list[tuple[Routine, str]]:
+    """Return each routine with `isa`, or else with each of its instruction sets that may have this number of lanes."""
+    pairs = [(routine, own) for routine in routines for own in ([isa] if isa else routine.isas)]
+    return [(routine, own) for routine, own in pairs if isa or lanes in (None, *TARGETS[own].widths)]
+
+
 def listing(request: Request, syntax: str = "nasm", *, endbr64: bool = False, prefix: str = "setwise") -> str:
     """Return the assembly source of a kernel in the syntax nasm, gas, att, masm or go.
 

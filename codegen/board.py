@@ -35,17 +35,6 @@ class Direction:
     rank_step: int
 
     @property
-    def avoid_wrap(self) -> int:
-        """Mask of the squares that one step can reach (the literature's `avoidWrap`).
-
-        The mask clears all wrapped bits, so the shift may be a rotate.
-
-        >>> hexadecimal(NOEA.avoid_wrap), hexadecimal(SOUT.avoid_wrap)
-        ('0xfefe_fefe_fefe_fe00', '0x00ff_ffff_ffff_ffff')
-        """
-        return self.reach(1)
-
-    @property
     def opposite(self) -> Direction:
         """The opposite direction."""
         return _direction_of(-self.file_step, -self.rank_step)
@@ -66,15 +55,10 @@ class Direction:
     def reach(self, steps: int) -> int:
         """Return the squares that `steps` steps from some square of the board can reach.
 
-        >>> print(draw(NOEA.reach(5)))
-        . . . . . 1 1 1
-        . . . . . 1 1 1
-        . . . . . 1 1 1
-        . . . . . . . .
-        . . . . . . . .
-        . . . . . . . .
-        . . . . . . . .
-        . . . . . . . .
+        This mask of one step, the literature's `avoidWrap`, clears all wrapped bits, so the shift may be a rotate.
+
+        >>> hexadecimal(NOEA.reach(1)), hexadecimal(NOEA.reach(5))
+        ('0xfefe_fefe_fefe_fe00', '0xe0e0_e000_0000_0000')
         """
         return self.reach_files(steps) & _shifted(ALL, 8 * self.rank_step * steps)
 
@@ -183,8 +167,9 @@ def parse_board(text: str) -> int:
     """Return the board that a text denotes: a number, a list of squares, or a drawing of eight lines.
 
     Numbers are decimal, or hexadecimal after 0x, and may have underscores. Spaces or commas separate squares. A drawing
-    has rank 8 on top, `1` or `x` for a square in the set and `.` for any other. It may have spaces and the labels that
-    `draw` prints. Raise a one-line ValueError for other text, and for a number that is negative or exceeds 64 bits.
+    has rank 8 on top, `1` or `x` for a square in the set and `.` for any other. It may have spaces, and labels as
+    `setwise run --coordinates` prints them. Raise a one-line ValueError for other text, and for a number that is
+    negative or exceeds 64 bits.
 
     >>> parse_board("0x8000_0000_0000_0001") == parse_board("a1,h8") == parse_board("9223372036854775809")
     True
@@ -254,27 +239,6 @@ def hexadecimal(board: int) -> str:
     return f"0x{board:019_x}"
 
 
-def draw(board: int, labels: bool = False) -> str:
-    """Return a text diagram of a board, rank 8 on top; `labels` adds the names of ranks and files.
-
-    >>> print(draw(FILE_A | RANK_2, labels=True))
-    8 1 . . . . . . .
-    7 1 . . . . . . .
-    6 1 . . . . . . .
-    5 1 . . . . . . .
-    4 1 . . . . . . .
-    3 1 . . . . . . .
-    2 1 1 1 1 1 1 1 1
-    1 1 . . . . . . .
-      a b c d e f g h
-    """
-    lines = []
-    for rank in range(7, -1, -1):
-        cells = ("1" if board >> 8 * rank + file & 1 else "." for file in range(8))
-        lines.append(" ".join([str(rank + 1), *cells] if labels else cells))
-    return "\n".join([*lines, "  a b c d e f g h"] if labels else lines)
-
-
 Side = Literal["w", "b"]
 STARTPOS = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 _PIECES = "PNBRQKpnbrqk"
@@ -303,15 +267,9 @@ class Position:
 
         `orthogonal` selects rooks and queens, `diagonal` selects bishops and queens.
 
-        >>> print(draw(parse_fen("8/8/8/8/8/5Q2/4B3/R6R w").sliders("w", orthogonal=True, diagonal=False)))
-        . . . . . . . .
-        . . . . . . . .
-        . . . . . . . .
-        . . . . . . . .
-        . . . . . . . .
-        . . . . . 1 . .
-        . . . . . . . .
-        1 . . . . . . 1
+        >>> rooks_and_queen = parse_fen("8/8/8/8/8/5Q2/4B3/R6R w").sliders("w", orthogonal=True, diagonal=False)
+        >>> [square_name(number) for number in squares(rooks_and_queen)]
+        ['a1', 'h1', 'f3']
         """
         letters = "Q" * (orthogonal or diagonal) + "R" * orthogonal + "B" * diagonal
         return sum(self.pieces(side, letter) for letter in letters)

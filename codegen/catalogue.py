@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatch
 from functools import cache, partial
 from itertools import product
+from typing import NamedTuple
 
 from setwise.codegen import literature
 from setwise.codegen.board import DIR8, DIRECTION_SETS, Direction
@@ -199,13 +200,10 @@ def _dumb7() -> Iterator[Routine]:
     yield from directed("attacks-of-fill", "attacks", f"{DUMB7}: Attack Fill", dumb7.attacks_of_fill)
     yield from directed("attacks-until-dry", "attacks", dry, dumb7.attacks_until_dry, isas=SCALARS)
     yield from _of_sets("dumb7", *attacks)
-    yield _directed_at_run_time(
-        "dumb7", "occluded-until-dry", "occluded", f"{DUMB7}: Loop Version", dumb7.occluded_until_dry
-    )
-    yield _directed_at_run_time(
-        "dumb7", "attacks-until-dry", "attacks", f"{DUMB7}: Loop Version", dumb7.attacks_until_dry
-    )
-    yield _directed_at_run_time("dumb7", "attacks", "attacks", f"{DUMB7}: Unrolled Attacks", dumb7.attacks)
+    at_run_time = partial(_directed_at_run_time, "dumb7")
+    yield at_run_time("occluded-until-dry", "occluded", f"{DUMB7}: Loop Version", dumb7.occluded_until_dry)
+    yield at_run_time("attacks-until-dry", "attacks", f"{DUMB7}: Loop Version", dumb7.attacks_until_dry)
+    yield at_run_time("attacks", "attacks", f"{DUMB7}: Unrolled Attacks", dumb7.attacks)
 
 
 def _kogge_stone() -> Iterator[Routine]:
@@ -286,72 +284,86 @@ def _exploding() -> Iterator[Routine]:
             yield add(form, specification, EXPLODING, function, *parameters, of=of, requires=bounds, ways=ways)
 
 
-_WHOLE: tuple[tuple[str, tuple[Parameter, ...], tuple[str, ...], Callable[..., tuple[Value, ...]], str], ...] = (
-    ("union", PIECES, ("attacks",), sliders.union, "all squares that rooks and bishops attack"),
-    (
+class _Entry(NamedTuple):
+    """The pieces, results and summary of a form of routines. `whole` is the function that returns the results."""
+
+    name: str
+    pieces: tuple[Parameter, ...]
+    results: tuple[str, ...]
+    whole: Callable[..., tuple[Value, ...]]
+    summary: str
+
+
+_WHOLE = (
+    _Entry("union", PIECES, ("attacks",), sliders.union, "all squares that rooks and bishops attack"),
+    _Entry(
         "pair",
         PIECES,
         ("orthogonal", "diagonal"),
         sliders.pair,
         "the squares that rooks attack, and those that bishops attack",
     ),
-    ("rays", PIECES, tuple(EACH), sliders.rays, "the squares that rooks and bishops attack, by direction"),
-    (
+    _Entry("rays", PIECES, tuple(EACH), sliders.rays, "the squares that rooks and bishops attack, by direction"),
+    _Entry(
         "pieces",
         (*PIECES, QUEENS),
         ("rooks", "bishops", "queens"),
         sliders.pieces,
         "the squares that rooks, bishops and queens attack, by kind of piece",
     ),
-    ("sides", SIDES, ("white", "black"), sliders.sides, "all squares that each side's rooks and bishops attack"),
+    _Entry("sides", SIDES, ("white", "black"), sliders.sides, "all squares that each side's rooks and bishops attack"),
+)
+_TARGETED = (*PIECES, TARGETS)
+_COUNTS = (
+    _Entry("counts", _TARGETED, ("moves",), sliders.counts, "the number of moves of rooks and bishops to the targets"),
+    _Entry(
+        "mobility",
+        _TARGETED,
+        ("orthogonal", "diagonal"),
+        sliders.mobility,
+        "the numbers of moves of rooks and of bishops to the targets",
+    ),
 )
 
 
+_Descriptions = tuple[tuple[Description, ...], tuple[tuple[str, Description], ...]]
+"""Equivalent descriptions, and further ones with names."""
+
+
 def _sliders() -> Iterator[Routine]:
-    """Yield the routines of sliders: each of _WHOLE given occupied squares and given empty ones, then all of `_counts`.
+    """Yield the routines of sliders: _WHOLE, given the occupied or the empty squares, and _COUNTS.
 
     Queens must be among the rooks and among the bishops, except in `pieces`, which has a parameter for them.
     """
-    for form, boards, results, whole, summary in _WHOLE:
-        for ending, board, requires in (("", OCCUPIED, WITHIN_OCCUPIED), ("-empty", EMPTY, NOT_ON_EMPTY)):
-            parameters = (*boards, board, RESULTS) if len(results) > 1 else (*boards, board)
-            contract = Contract(parameters, form, "", results, (requires,))
-            usual, ways = _by_forms(sliders.described, whole, sliders.FORMS, board is OCCUPIED, len(boards))
-            computes = f"{summary}, given the {board.name} squares"
-            yield Routine(
-                "sliders", form + ending, "", contract, usual, SETWISE, computes, ALL_SETS, named_descriptions=ways
-            )
-    yield from _counts()
+    for entry, squares in (*product(_WHOLE, (OCCUPIED, EMPTY)), *product(_COUNTS, (OCCUPIED,))):
+        given = squares is OCCUPIED, len(entry.pieces)
+        descriptions = _by_forms(sliders.described, entry.whole, sliders.FORMS, *given)
+        yield _of_pieces("sliders", entry, descriptions, squares=squares)
+
+
+def _of_pieces(
+    family: str, entry: _Entry, descriptions: _Descriptions, color: str = "", squares: Parameter = OCCUPIED
+) -> Routine:
+    """Return the routine of an entry, for a color's pieces or for any, given the occupied or the empty squares."""
+    parameters = (*entry.pieces, squares, RESULTS) if len(entry.results) > 1 else (*entry.pieces, squares)
+    specification = f"side-{entry.name}" if family == "side" else entry.name
+    requires, ending = (WITHIN_OCCUPIED, "") if squares is OCCUPIED else (NOT_ON_EMPTY, "-empty")
+    contract = Contract(parameters, specification, color, entry.results, (requires,), counting=entry in _COUNTS)
+    computes = f"{entry.summary.format(color.capitalize())}, given the {squares.name} squares"
+    usual, ways = descriptions
+    name = entry.name + ending
+    return Routine(family, name, color, contract, usual, SETWISE, computes, ALL_SETS, named_descriptions=ways)
 
 
 def _by_forms(
     described: Description, whole: Callable[..., tuple[Value, ...]], forms: Sequence[sliders.Form], *given: object
-) -> tuple[tuple[Description, ...], tuple[tuple[str, Description], ...]]:
+) -> _Descriptions:
     """Return descriptions `described(whole, form, *given)`: those for `forms`, and those for BESIDE with names."""
 
     def by(form: sliders.Form) -> Description:
         return partial(described, whole, form, *given)
 
     return tuple(map(by, forms)), tuple((name, by(form)) for name, form in sliders.BESIDE.items())
-
-
-def _counts() -> Iterator[Routine]:
-    """Yield the routines that count moves. Queens must be among the rooks and among the bishops."""
-    boards = (*PIECES, TARGETS)
-    for form, results, whole, summary in (
-        ("counts", ("moves",), sliders.counts, "the number of moves of rooks and bishops to the targets"),
-        (
-            "mobility",
-            ("orthogonal", "diagonal"),
-            sliders.mobility,
-            "the numbers of moves of rooks and of bishops to the targets",
-        ),
-    ):
-        parameters = (*boards, OCCUPIED, RESULTS) if len(results) > 1 else (*boards, OCCUPIED)
-        contract = Contract(parameters, form, "", results, (WITHIN_OCCUPIED,), counting=True)
-        usual, ways = _by_forms(sliders.described, whole, sliders.FORMS, True, len(boards))
-        computes = f"{summary}, given the occupied squares"
-        yield Routine("sliders", form, "", contract, usual, SETWISE, computes, ALL_SETS, named_descriptions=ways)
 
 
 _OF_PAWNS: tuple[tuple[str, tuple[Parameter, ...], str, Callable[[str], Fill], str], ...] = (
@@ -383,25 +395,23 @@ def _leapers() -> Iterator[Routine]:
 _PIECES_AND_PAWNS = (*PIECES, KNIGHTS, KINGS, PAWNS)
 _KINDS = (*PIECES, QUEENS, KNIGHTS, KINGS, PAWNS)
 _NESTED = ("by_pawns", "by_minors", "by_rooks", "by_all")
-_OF_SIDES: tuple[
-    tuple[str, tuple[Parameter, ...], tuple[str, ...], Callable[[sides.Side], tuple[Value, ...]], str], ...
-] = (
-    ("union", _PIECES_AND_PAWNS, ("attacks",), sides.union, "all squares that {} attacks"),
-    (
+_OF_SIDES = (
+    _Entry("union", _PIECES_AND_PAWNS, ("attacks",), sides.union, "all squares that {} attacks"),
+    _Entry(
         "pieces",
         _KINDS,
         tuple(kind.name for kind in _KINDS),
         sides.pieces,
         "the squares that {}'s pieces attack, by kind: rooks, bishops, queens, knights, kings, pawns",
     ),
-    (
+    _Entry(
         "nested",
         _KINDS,
         _NESTED,
         sides.nested,
         "the squares that {} attacks with pawns; with pawns and minor pieces; with these and rooks; with all pieces",
     ),
-    (
+    _Entry(
         "twice",
         _PIECES_AND_PAWNS,
         ("attacks", "twice"),
@@ -416,26 +426,12 @@ def _sides() -> Iterator[Routine]:
 
     Without a parameter for queens, the queens must be among the rooks and among the bishops.
     """
-
-    def of_side(
-        form: str,
-        color: str,
-        men: tuple[Parameter, ...],
-        results: tuple[str, ...],
-        whole: Callable[[sides.Side], tuple[Value, ...]],
-        summary: str,
-    ) -> Routine:
-        parameters = (*men, OCCUPIED, RESULTS) if len(results) > 1 else (*men, OCCUPIED)
-        contract = Contract(parameters, f"side-{form}", color, results, (WITHIN_OCCUPIED,))
-        names = tuple(man.name for man in men)
-        usual, ways = _by_forms(sides.described, whole, sides.FORMS, color, names)
-        computes = f"{summary.format(color.capitalize())}, given the occupied squares"
-        return Routine("side", form, color, contract, usual, SETWISE, computes, ALL_SETS, named_descriptions=ways)
-
     minor = "all squares that rooks, bishops and knights attack"
-    yield of_side("union-knights", "", (*PIECES, KNIGHTS), ("attacks",), sides.union, minor)
-    for (form, men, results, whole, summary), color in product(_OF_SIDES, leapers.COLORS):
-        yield of_side(form, color, men, results, whole, summary)
+    union_knights = _Entry("union-knights", (*PIECES, KNIGHTS), ("attacks",), sides.union, minor)
+    for entry, color in ((union_knights, ""), *product(_OF_SIDES, leapers.COLORS)):
+        names = tuple(piece.name for piece in entry.pieces)
+        descriptions = _by_forms(sides.described, entry.whole, sides.FORMS, color, names)
+        yield _of_pieces("side", entry, descriptions, color)
 
 
 def _batches() -> Iterator[Routine]:

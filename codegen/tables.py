@@ -106,7 +106,7 @@ _GENERAL = (PageSection(DUMB7, "Generalized Rays: Loop Version"), PageSection(KO
 
 TABLES: tuple[LiteratureTable, ...] = (
     LiteratureTable("shift", _GENERAL, ("dir8",), lambda: [d.shift for d in DIR8], "number"),
-    LiteratureTable("avoidWrap", _GENERAL, ("dir8",), lambda: [d.avoid_wrap for d in DIR8]),
+    LiteratureTable("avoidWrap", _GENERAL, ("dir8",), lambda: [d.reach(1) for d in DIR8]),
     LiteratureTable(
         "rayAttacks",
         (PageSection(KOGGE_STONE, "Direction-wise Fill: Fill on an empty Board"),),

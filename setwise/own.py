@@ -2,7 +2,6 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from typing import Any, TypeVar, overload
 
 from setwise.analysis import api
@@ -10,7 +9,7 @@ from setwise.analysis.parallel import unrefused
 from setwise.codegen.ir.routine import Routine
 from setwise.codegen.own.definition import Definition, DescriptionError
 from setwise.codegen.request import Request
-from setwise.codegen.targets import ALL_SETS, TARGETS
+from setwise.codegen.targets import ALL_SETS
 from setwise.kernels import KernelFunction, checked, costed, made, proved, timed
 from setwise.shown import Table, Text
 
@@ -118,14 +117,9 @@ class Methods(ABC):
         patience: float = 30.0,
     ) -> Table:
         """Time the kernels, by default of all instruction sets, as `setwise.KernelFunction.bench` describes."""
-        choose = partial(Request, abi=abi, lanes=lanes)
-        choices = [
-            (routine, own)
-            for routine in self.routines
-            for own in ((isa,) if isa else routine.isas)
-            if isa or lanes in (None, *TARGETS[own].widths)
-        ]
-        return timed(list(unrefused(lambda each: choose(*each), choices)), mode, beside, boards, patience)
+        chosen = api.with_sets(self.routines, isa, lanes)
+        requests = list(unrefused(lambda each: Request(*each, abi, lanes), chosen))
+        return timed(requests, mode, beside, boards, patience)
 
     def export(
         self,

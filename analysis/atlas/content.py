@@ -1,6 +1,8 @@
 """The atlas data of a routine: its kernels with their source lines, counts, cycles, proofs, and compilers' code."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
+from importlib.util import find_spec
 from itertools import product
 from typing import Any
 
@@ -18,7 +20,7 @@ from setwise.codegen.assemble import NotEncodable
 from setwise.codegen.export.sources.javascript import JavaScript
 from setwise.codegen.export.sources.source import body
 from setwise.codegen.ir.lines import recorded
-from setwise.codegen.ir.routine import Parameter, Routine
+from setwise.codegen.ir.routine import Routine
 from setwise.codegen.ir.values import Value
 from setwise.codegen.kernel import Kernel, widths
 from setwise.codegen.literature import FUNCTIONS
@@ -39,7 +41,7 @@ def content(routine: Routine, compiled: Sequence[Compiled] = ()) -> Row:
     kernels = list(_kernels(recorded(routine)))
     lines = (instruction.line for kernel in kernels for instruction in kernel.code.instructions)
     source = source_of(dict.fromkeys(line for line in lines if line is not None))
-    prover = _prover()
+    prover = Prover() if find_spec("bitwuzla") else None
     rows = [_row(kernel, source, prover, compiled) for kernel in kernels]
     return {
         "name": routine.name,
@@ -62,15 +64,11 @@ def entry(routine: Routine, shown: Row) -> Row:
         "direction": contract.direction,
         "numbering": contract.numbering.name,
         "requires": list(contract.required),
-        "parameters": [_parameter(each) for each in contract.parameters],
-        "elements": [_parameter(each) for each in contract.elements],
+        "parameters": list(map(asdict, contract.parameters)),
+        "elements": list(map(asdict, contract.elements)),
         "results": list(contract.results),
         "kernels": [{key: row[key] for key in choice} for row in shown["kernels"]],
     }
-
-
-def _parameter(parameter: Parameter) -> Row:
-    return {"name": parameter.name, "kind": parameter.kind, "below": parameter.below}
 
 
 def _kernels(routine: Routine) -> Iterator[Kernel]:
@@ -155,14 +153,6 @@ def _cycles(binary: Binary, decoded: Sequence[Decoded], on: Processor) -> Row | 
     at = {instruction.offset: number for number, instruction in enumerate(decoded)}
     path = sorted(at[part.stream[step].offset] for step in cost.critical)
     return {"part": part.kind, "latency": cost.latency, "throughput": round(cost.bound, 2), "path": path}
-
-
-def _prover() -> Prover | None:
-    """Return a prover, or None if no solver is installed."""
-    try:
-        return Prover()
-    except ModuleNotFoundError:
-        return None
 
 
 def _proof(kernel: Kernel, binary: Binary, prover: Prover | None) -> Row:

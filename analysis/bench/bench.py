@@ -47,13 +47,12 @@ def time_subjects(
     patience: float = PATIENCE,
     processes: int = trials.PROCESSES,
     report: Callable[[str], None] = lambda _: None,
-    wanted: int = trials.WANTED,
 ) -> list[Timing | NoisyMeasurement]:
     """Time each subject in each of its modes that is in `modes`; return the timings by subject, then by mode.
 
     A chained subject is timed once for each argument that can take the result, and the slowest of these timings is
-    returned. `patience` is in seconds for each process. `wanted` is the number of blocks of each to keep in a process.
-    `report` receives a line of progress before each process.
+    returned. `patience` is in seconds for each process. `report` receives a line of progress before each
+    process.
     """
     chosen = [(subject, mode) for subject in subjects for mode in subject.modes if mode in modes]
     chained = [subject.chainable if mode == "chained" else (0,) for subject, mode in chosen]
@@ -70,7 +69,7 @@ def time_subjects(
         said = f"process {number + 1} of {processes}: {len(jobs)} timings"
         report(f"{said}, on a core {core.undisturbed:.0%} undisturbed")
         with Workers(1) as worker:  # a new process: other physical pages, perhaps another core
-            kept.append(worker.submit(run_by_turns, jobs, patience, wanted, core.row).result())
+            kept.append(worker.submit(run_by_turns, jobs, patience, trials.WANTED, core.row).result())
     blocks = zip(*kept, strict=True)
     return [
         _slowest([summary(subject.measurand(mode), next(blocks)) for _ in arguments])

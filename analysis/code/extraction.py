@@ -108,7 +108,8 @@ class Extraction:
     def binary(self) -> Binary:
         """Return the function's code with the sections that it reads. Raises ElfError or DecodeError if refused."""
         section, start = self.section, self.function.offset
-        self._check_code(section)
+        if section.type != PROGBITS or section.flags & ~GROUP != ALLOC | EXECINSTR:
+            raise ElfError(f"is in {section.name}, which is not a section of read-only code: put it into .text")
         if not 0 <= start < section.size:
             raise ElfError("has no code: its address is outside its section: name another function")
         size = self.function.symbol.size or min(section.size, self._next()) - start
@@ -175,10 +176,6 @@ class Extraction:
             if section.flags & ALLOC and 0 <= address - section.address < section.size:
                 return section
         raise ElfError(f"reads {address:#x}, which is in no section: let it read constants of .rodata only")
-
-    def _check_code(self, section: ElfSection) -> None:
-        if section.type != PROGBITS or section.flags & ~GROUP != ALLOC | EXECINSTR:
-            raise ElfError(f"is in {section.name}, which is not a section of read-only code: put it into .text")
 
     def _check_constant(self, section: ElfSection, name: str) -> None:
         if section.flags & EXECINSTR:

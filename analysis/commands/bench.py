@@ -2,7 +2,7 @@
 
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import chain
 from typing import Any
 
@@ -18,7 +18,6 @@ from setwise.codegen.catalogue import chosen
 from setwise.codegen.ir.routine import Routine
 from setwise.codegen.request import Request
 from setwise.codegen.run.timer import MODES
-from setwise.codegen.targets import TARGETS, target_named
 
 EXAMPLES = (
     "setwise bench sliders.union --isa avx2 --beside gcc,clang",
@@ -49,7 +48,8 @@ def run(arguments: Namespace) -> int:
     """Time kernels, and print JSON or a table of any results. Return 1 if a measurement was too noisy for a result."""
     if arguments.variants and (arguments.beside or arguments.variant or arguments.objective != "size"):
         raise ValueError("--variants times all variants: omit --variant, --for and --beside")
-    requests = list(chain.from_iterable(unrefused(lambda choice: _requests(arguments, *choice), _choices(arguments))))
+    pairs = api.with_sets(chosen(arguments.names), arguments.isa, arguments.lanes)
+    requests = list(chain.from_iterable(unrefused(lambda pair: _requests(arguments, *pair), pairs)))
     with Progress() as progress:
         result = api.bench(
             requests,
@@ -68,19 +68,10 @@ def run(arguments: Namespace) -> int:
     return _complain(result.timings)
 
 
-def _requests(arguments: Namespace, routine: Routine, isa: str, lanes: int | None) -> list[Request]:
+def _requests(arguments: Namespace, routine: Routine, isa: str) -> list[Request]:
     if arguments.variants:
-        return Request(routine, isa, arguments.abi, lanes).variants()
-    return [requested(arguments, routine, isa, lanes)]
-
-
-def _choices(arguments: Namespace) -> Iterator[tuple[Routine, str, int | None]]:
-    isa, lanes = arguments.isa, arguments.lanes
-    if isa is not None:
-        target_named(isa)
-    for routine in chosen(arguments.names):
-        isas = [isa] if isa else [own for own in routine.isas if lanes in (None, *TARGETS[own].widths)]
-        yield from ((routine, own, lanes) for own in isas)
+        return Request(routine, isa, arguments.abi, arguments.lanes).variants()
+    return [requested(arguments, routine, isa)]
 
 
 def _print(rows: Sequence[dict[str, Any]]) -> None:

@@ -15,7 +15,6 @@ from setwise.analysis.commands.kernels import report_not_made
 from setwise.analysis.commands.tables import print_json, print_reasons, print_table, tally
 from setwise.analysis.pictures.board_text import boards, expected_and_got, input_lines
 from setwise.analysis.progress import Progress
-from setwise.analysis.run.positions import shown_kind
 from setwise.codegen.catalogue import chosen, find
 from setwise.codegen.ir.routine import Contract
 
@@ -80,9 +79,8 @@ def _report(kernels: Sequence[CheckedKernel]) -> None:
 
 def drawn(contract: Contract, mismatch: Mismatch) -> str:
     """Return a mismatch as text: the number of the case, its inputs, and the expected and actual results as boards."""
-    kinds = {parameter.name: shown_kind(parameter) for parameter in contract.elements or contract.parameters}
-    inputs = ((name, kinds[name], word) for name, word in mismatch.inputs)
-    lines, shown = input_lines(inputs, contract.numbering)
+    named = {parameter.name: parameter for parameter in contract.elements or contract.parameters}
+    lines, shown = input_lines(((named[name], word) for name, word in mismatch.inputs), contract.numbering)
     shown += expected_and_got(contract.results, mismatch.expected, mismatch.got)
     return "\n".join([f"case {mismatch.case}", *lines]) + "\n\n" + boards(shown, contract.numbering)
 

@@ -10,17 +10,18 @@ from setwise.analysis.code.decode import Binary
 from setwise.analysis.code.objects import ObjectFunction
 from setwise.analysis.commands.arguments import PATTERNS, add, object_given, place
 from setwise.analysis.commands.kernels import report_not_made
-from setwise.analysis.commands.questions import Asked, check_new, write_questions
+from setwise.analysis.commands.questions import Asked, write_questions
 from setwise.analysis.commands.tables import print_json, print_reasons, print_table, tally
+from setwise.analysis.errors import refused_by_system
 from setwise.analysis.pictures.board_text import boards, expected_and_got, input_lines
 from setwise.analysis.progress import Progress
 from setwise.analysis.proof.certificate import Certificate
 from setwise.analysis.proofs import Proof
-from setwise.analysis.run.positions import shown_kind
 from setwise.analysis.semantics.domains import BitVectors
 from setwise.analysis.spec.task import Argument, Task
 from setwise.analysis.text import counted, table
 from setwise.codegen.catalogue import chosen, find
+from setwise.codegen.export.write import checked
 from setwise.codegen.numbering import LITTLE_ENDIAN
 from setwise.codegen.request import Request
 
@@ -55,7 +56,8 @@ def run(arguments: Namespace) -> int:
     start = time.monotonic()
     keep = arguments.smt is not None
     if keep:
-        check_new(arguments.smt)
+        with refused_by_system():
+            checked(arguments.smt)
     proofs, requests = _proofs(arguments, keep)
     written = write_questions(arguments.smt, map(_titled_questions, proofs)) if keep else 0
     if arguments.json:
@@ -173,14 +175,14 @@ def _refutation(proof: Proof) -> str:
     lines = [f"refuted: {case.complaint}; {confirmation.description}"]
     if proof.hint:
         return "\n".join([*lines, proof.hint])
-    kinds = {argument.name: shown_kind(argument) for argument in task.words}
+    named = {argument.name: argument for argument in task.words}
     number = len(case.inputs[0][1])
     if task.elements:
         where = f", the result in place of {case.inputs[case.alias][0]}" if case.alias is not None else ""
         lines.append(f"arrays of {counted(number, 'board')}{where}{f'; board {case.lane}:' if number > 1 else ''}")
     elif number > 1:
         lines.append(f"board {case.lane} of {number}:")
-    selected, drawn = input_lines(((name, kinds[name], word) for name, word in case.words), task.numbering)
+    selected, drawn = input_lines(((named[name], word) for name, word in case.words), task.numbering)
     got = confirmation.got or case.got or ()
     drawn += expected_and_got([result.name for result in task.results], case.expected, got)
     return "\n".join([*lines, *selected]) + ("\n\n" + boards(drawn, task.numbering) if drawn else "")

@@ -4,25 +4,15 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
-from pathlib import Path
 
 from setwise.analysis.errors import refused_by_system
 from setwise.analysis.proof.smtlib import Question
-from setwise.codegen.export.write import NotWritten, write
+from setwise.codegen.export.write import write
 
 _LONGEST = 100  # the maximum length, in characters, of the title or of the subject in a file's name
 
 Asked = tuple[Sequence[str], Sequence[Question]]
 """The arguments of `setwise prove` for one proof, and its solver queries."""
-
-
-def check_new(directory: str) -> None:
-    """Raise NotWritten if the path exists and is not an empty directory. For use before the proofs start."""
-    path = Path(directory)
-    with suppress(OSError):  # `write` will report this error
-        if path.exists() and not (path.is_dir() and next(path.iterdir(), None) is None):
-            raise NotWritten(f"{directory} is not an empty directory: give a new one")
 
 
 def write_questions(directory: str, proofs: Iterable[tuple[str, Asked]]) -> int:

@@ -7,7 +7,7 @@ from setwise.analysis.code.binary import binary_of
 from setwise.analysis.commands.arguments import add
 from setwise.analysis.pictures.board_text import boards, input_lines, squares_lines
 from setwise.analysis.run.caller import Caller
-from setwise.analysis.run.positions import given_parameters, shown_kind, words_of
+from setwise.analysis.run.positions import given_parameters, words_of
 from setwise.analysis.spec.contracts import task_of
 from setwise.codegen.catalogue import find
 from setwise.codegen.kernel import Kernel
@@ -44,8 +44,7 @@ def run(arguments: Namespace) -> int:
     native = not missing(kernel.target)
     results = (_natively if native else _interpreted)(kernel, words)
     title = f"{kernel.name}, {kernel.target.name}, {kernel.convention.name}{'' if native else ', interpreted'}"
-    inputs = ((parameter.name, shown_kind(parameter), word) for parameter, word in zip(parameters, words, strict=True))
-    lines, drawn = input_lines(inputs, contract.numbering)
+    lines, drawn = input_lines(zip(parameters, words, strict=True), contract.numbering)
     named = list(zip(contract.results, results, strict=True))
     shown = boards(drawn if contract.counting else [*drawn, *named], contract.numbering, arguments.coordinates)
     numbers = [f"{name}: {number}" for name, number in named if contract.counting]

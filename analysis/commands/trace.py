@@ -63,8 +63,7 @@ def run(arguments: Namespace) -> int:
             title = f"{routine.name} in slow motion"
             drawn = fills(routine, words)
             shown, ending = strips(*drawn), conclusion(*drawn)
-        inputs = ((p.name, shown_kind(p), word) for p, word in zip(given_parameters(routine), words, strict=True))
-        selected, _ = input_lines(inputs, squares)
+        selected, _ = input_lines(zip(given_parameters(routine), words, strict=True), squares)
         title = ", ".join([title, *squares_lines(squares), *selected])
         shown = turned(shown, squares)
         text = "\n\n".join([as_text(shown, arguments.coordinates), *([ending] if ending else [])])

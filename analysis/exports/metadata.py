@@ -7,19 +7,20 @@ derives everything else again.
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import msgspec
 from msgspec import Meta, Struct
 
+from setwise.analysis.errors import CannotRunHere
 from setwise.analysis.exports.export_request import ExportRequest
 from setwise.analysis.exports.facts import facts_of
 from setwise.codegen.assemble import assemble
 from setwise.codegen.export.names import symbol
 from setwise.codegen.export.prototypes import conventions, prototype, registers
 from setwise.codegen.files import read_checked
-from setwise.codegen.ir.routine import Parameter
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.numbering import LITTLE_ENDIAN
 from setwise.codegen.own.user_files import is_own, parted, source_digest
@@ -38,10 +39,6 @@ SourceName = Annotated[str, Meta(pattern=r"\A[A-Za-z0-9_./+@~-]+\Z", max_length=
 
 class MetadataError(ValueError):
     """A directory without valid metadata of an export; the message is one line."""
-
-
-class OtherVersion(MetadataError):
-    """Metadata that another version of setwise wrote, so that this version cannot reproduce its files."""
 
 
 class Recorded(Struct, frozen=True):
@@ -104,8 +101,8 @@ def _kernel(kernel: Kernel) -> dict[str, Any]:
         "alignment": max(code.data_alignment, 16),
         "distances": [fixup.offset for fixup in code.text_fixups],
         "contract": {
-            "parameters": list(map(_parameter, contract.parameters)),
-            "each": list(map(_parameter, contract.elements)),
+            "parameters": list(map(asdict, contract.parameters)),
+            "each": list(map(asdict, contract.elements)),
             "results": contract.results,
             "requires": contract.required,
             "specification": str(contract.specification),
@@ -115,10 +112,6 @@ def _kernel(kernel: Kernel) -> dict[str, Any]:
     }
 
 
-def _parameter(parameter: Parameter) -> dict[str, Any]:
-    return {"name": parameter.name, "kind": parameter.kind, "below": parameter.below}
-
-
 def _digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
@@ -126,7 +119,7 @@ def _digest(content: bytes) -> str:
 def read(directory: str | Path) -> Recorded:
     """Return the recorded request of the export in a directory.
 
-    Raises MetadataError if it is missing or invalid, and OtherVersion if another version of setwise wrote it.
+    Raises MetadataError if it is missing or invalid, and CannotRunHere if another version of setwise wrote it.
     """
     path = Path(directory) / NAME
     content = _content(path)
@@ -134,7 +127,7 @@ def read(directory: str | Path) -> Recorded:
     if head.edition != _EDITION:
         raise MetadataError(f"{path}: unknown edition {head.edition}: export again")
     if head.setwise != version():
-        raise OtherVersion(
+        raise CannotRunHere(
             f"{path}: setwise {head.setwise} wrote it, and this is {version()}, which makes other files: "
             f"use setwise {head.setwise}"
         )

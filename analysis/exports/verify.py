@@ -6,9 +6,8 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
-from setwise.analysis.errors import CannotRunHere
 from setwise.analysis.exports.export_request import files_of, kernels_of
-from setwise.analysis.exports.metadata import NAME, OtherVersion, Recorded, metadata, read
+from setwise.analysis.exports.metadata import NAME, Recorded, metadata, read
 from setwise.analysis.parallel import Show, silent
 from setwise.analysis.proof.certificate import Certificate
 from setwise.analysis.proof.prover import TIME_LIMIT
@@ -44,12 +43,8 @@ def verify(
     A description in a user's Python file is run only with `run_descriptions`, and only if its digest is the exported
     one; otherwise nothing is reproduced. Raises MetadataError, and CannotRunHere for another version's export.
     """
-    try:
-        recorded = read(directory)
-    except OtherVersion as error:
-        raise CannotRunHere(str(error)) from None
     proofs = partial(prove_each, time_limit=time_limit, processes=processes, show=show)
-    return list(_findings(Path(directory), recorded, run_descriptions, show, proofs))
+    return list(_findings(Path(directory), read(directory), run_descriptions, show, proofs))
 
 
 def _findings(

@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import zip_longest
 
 from setwise.analysis.pictures.drawing import Panel, Strip, as_text
-from setwise.analysis.run.positions import BOARDS
+from setwise.analysis.run.positions import BOARDS, Input, shown_kind
 from setwise.codegen import board
 from setwise.codegen.numbering import LITTLE_ENDIAN, Numbering, direction_name
 
@@ -32,15 +32,14 @@ def squares_lines(numbering: Numbering) -> list[str]:
     return [] if numbering == LITTLE_ENDIAN else [f"squares: {numbering}"]
 
 
-def input_lines(
-    inputs: Iterable[tuple[str, str, int]], numbering: Numbering
-) -> tuple[list[str], list[tuple[str, int]]]:
+def input_lines(inputs: Iterable[tuple[Input, int]], numbering: Numbering) -> tuple[list[str], list[tuple[str, int]]]:
     """Return a line on each input that is not a board, and the names and words of those that are.
 
-    An input is a name, a kind as `shown_kind` returns it, and a word.
+    An input is a parameter and its word.
     """
     lines, drawn = [], []
-    for name, kind, word in inputs:
+    for parameter, word in inputs:
+        name, kind = parameter.name, shown_kind(parameter)
         if kind in BOARDS:
             drawn.append((name, word))
         elif kind == "square":

@@ -1,7 +1,5 @@
 """The SVG picture of fills in slow motion, with new squares highlighted."""
 
-from collections.abc import Mapping
-
 from setwise.analysis.pictures import svg
 from setwise.analysis.pictures.slow_motion import Cycle, TracedFill, conclusion
 from setwise.analysis.pictures.svg import Drawing
@@ -81,12 +79,7 @@ def _cycle(shown: TracedFill, cycle: Cycle) -> list[str]:
 def _squares(shown: TracedFill, run: int) -> list[str]:
     """Return the SVG marks of a board without sliders; other pieces' squares and those of `run` are tinted."""
     taken = 0 if shown.empty is None else ~(shown.empty | shown.sliders)
-    pieces = dict.fromkeys(_ones(taken), _PIECE)
-    return _board(pieces | dict.fromkeys(_ones(run), _RUN))
-
-
-def _board(tinted: Mapping[int, str]) -> list[str]:
-    """Return the SVG marks of an empty board; `tinted` has colours of some squares."""
+    tinted = dict.fromkeys(_ones(taken), _PIECE) | dict.fromkeys(_ones(run), _RUN)
     marks = []
     for square in range(64):
         x, y = square % 8 * CELL, (7 - square // 8) * CELL

@@ -219,16 +219,14 @@ class _Maker:
             elif parameter.kind == "direction9":
                 columns.append(np.full_like(sets, number))
             elif parameter in sharers and len(sharers) > 1:
-                columns.append(self.shared(sets, owner == sharers.index(parameter)))
+                # One of several boards whose union is the set: a subset, or the whole set if this board is the owner.
+                mine = owner == sharers.index(parameter)
+                columns.append(sets & np.where(mine, np.uint64(raywalk.ALL), self.words(len(sets))))
             elif parameter.kind in _BLOCKERS:
                 columns.append(sets)
             else:
                 columns.append(self.draw(parameter, len(sets)))
         return columns
-
-    def shared(self, sets: Column, mine: NDArray[np.bool_]) -> Column:
-        """Return a subset of each set, for one of several boards whose union is the set; the whole set where `mine`."""
-        return sets & np.where(mine, np.uint64(raywalk.ALL), self.words(len(sets)))
 
     def leaps(self) -> Iterator[list[Column]]:
         """Yield for each kind of leapers one leaper on each square, without others or sliders; occupancy is random."""

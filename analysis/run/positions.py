@@ -15,7 +15,11 @@ _OF_COLOR: Mapping[str, board.Side] = {"white": "w", "black": "b"}
 """The side whose pieces a routine takes, by the color that is its direction."""
 
 
-def shown_kind(parameter: Parameter | Argument) -> str:
+Input = Parameter | Argument
+"""A parameter of a routine, or of its task."""
+
+
+def shown_kind(parameter: Input) -> str:
     """Return the kind of a parameter, or "number" for a word with a bound."""
     return "number" if parameter.kind == "word" and parameter.below else parameter.kind
 

@@ -162,10 +162,6 @@ class Expressions:
                     if table is not None and (target.around is None or self._spares((*args, *target.around[2]), new)):
                         yield ("ternary", args, table), target
 
-    def _ask_time(self) -> None:
-        if thread_time() > self.until:
-            raise OutOfTime
-
     def _expressions(
         self, values: Sequence[Argument], new: int, read: int | None = None
     ) -> Iterator[tuple[Expression, int]]:
@@ -199,7 +195,8 @@ class Expressions:
         for args in groups:
             constant = all(isinstance(arg, Known) for arg in args)
             if not constant and (read is None or read in args) and self._spares(args, new):
-                self._ask_time()
+                if thread_time() > self.until:
+                    raise OutOfTime
                 yield args
 
     def _two(self, op: str, a: int, b: int) -> int:

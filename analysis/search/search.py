@@ -122,9 +122,7 @@ def _values(trials: Trials, program: Program) -> Values:
     return frozenset(trials.values[step.number] for step in program.steps)
 
 
-@cache
-def _prover() -> Prover:
-    return Prover()
+_prover = cache(Prover)
 
 
 @dataclass

@@ -1,7 +1,7 @@
 """The comment block above each exported routine: computation, calling convention, cost and digest."""
 
 import re
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterator, Set
 from textwrap import wrap
 
 from setwise.codegen.assemble import assemble
@@ -50,7 +50,10 @@ def banner(kernel: Kernel, facts: Facts, made_by: str, *more: tuple[str, str]) -
     declared = f"{prototype(kernel)};" if callable_from_c else "none: no C calling convention uses these registers"
     stack = stack_bytes(prologue(kernel.code, assemble(kernel.code))) + _below(kernel)
     distances = ", with distances to data as zeros" if facts.counts["data_bytes"] else ""
+    lanes = f", {kernel.layout.lanes} lanes" if kernel.layout.lanes > 1 else ""
     entries = (
+        ("computes", in_comment(kernel.routine.summary)),
+        ("source", in_comment(kernel.routine.source)),
         ("prototype", declared),
         *_registers(kernel),
         *_contract(kernel),
@@ -62,7 +65,8 @@ def banner(kernel: Kernel, facts: Facts, made_by: str, *more: tuple[str, str]) -
         ("made by", in_comment(made_by)),
         *more,
     )
-    return _lines(kernel, f", {_TITLES[kernel.convention.name]}", entries)
+    title = in_comment(f"{kernel.name} for {kernel.target.name}{lanes}, {_TITLES[kernel.convention.name]}")
+    return (title, "", *(line for entry in entries for line in _folded(*entry)))
 
 
 def about(kernel: Kernel, facts: Facts, *more: str) -> list[str]:
@@ -121,17 +125,6 @@ def command(kernel: Kernel, syntax: str) -> str:
     return f"setwise listing {kernel.name} {shape} --syntax {syntax}"
 
 
-def _lines(kernel: Kernel, convention: str, entries: Iterable[tuple[str, str]]) -> tuple[str, ...]:
-    lanes = f", {kernel.layout.lanes} lanes" if kernel.layout.lanes > 1 else ""
-    return (
-        in_comment(f"{kernel.name} for {kernel.target.name}{lanes}{convention}"),
-        "",
-        *_folded("computes", in_comment(kernel.routine.summary)),
-        *_folded("source", in_comment(kernel.routine.source)),
-        *(line for title, text in entries for line in _folded(title, text)),
-    )
-
-
 def _contract(kernel: Kernel) -> Iterator[tuple[str, str]]:
     """Yield titles and texts: the meaning of numbers, the requirements, and the aliasing and alignment of pointers."""
     contract = kernel.routine.contract
@@ -179,11 +172,11 @@ def _counted(number: int, plural: str) -> str:
     return f"{number} {one.get(plural, plural[:-1]) if number == 1 else plural}"
 
 
-def _folded(title: str, text: str, width: int = 116) -> Iterator[str]:
-    """Yield a title and its text in lines of at most `width` characters. A prototype is broken only after commas."""
+def _folded(title: str, text: str) -> Iterator[str]:
+    """Yield a title and its text in lines of at most 116 characters. A prototype is broken only after commas."""
     lead = f"{title:{_WIDTH}}"
     kept = re.sub("(?<!,) ", "\0", text) if title == "prototype" else text
-    for line in wrap(kept, width - _WIDTH, break_long_words=False, break_on_hyphens=False):
+    for line in wrap(kept, 116 - _WIDTH, break_long_words=False, break_on_hyphens=False):
         yield lead + line.replace("\0", " ")
         lead = " " * _WIDTH
 

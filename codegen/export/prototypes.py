@@ -52,9 +52,7 @@ def usage(kernel: Kernel, name: str | None = None) -> str:
     call = f"{name or symbol(kernel)}({', '.join(parameter.name for parameter in contract.parameters)});"
     if returns(kernel):
         return f"{VECTORS.get(lanes, 'uint64_t')} {contract.results[0]} = {call}"
-    room = [
-        f"{_parameter(kernel, parameter, lanes)};" for parameter in contract.parameters if parameter.kind == "results"
-    ]
+    room = [f"{_parameter(kernel, each, lanes)};" for each in contract.parameters if each.kind == "results"]
     return " ".join((*room, call))
 
 

@@ -47,7 +47,7 @@ class RuntimeRay(Ray):
     @cached_property
     def wrap(self) -> Value:
         """The squares that one step can reach."""
-        return table([d.avoid_wrap for d in DIR8], self.dir8)
+        return table([d.reach(1) for d in DIR8], self.dir8)
 
     def _node(self, op: str, value: Value, n: int) -> Value:
         if value.lanes != 1:

@@ -64,6 +64,7 @@ class Definition:
             raise self._error(f"this name is reserved in exports ({RESERVED}): choose another")
         self._of_ray = bool(names) and hints.get(names[0]) is Ray
         self._of_layout = bool(names) and hints.get(names[0]) is Layout
+        self._shaped = int(self._of_ray or self._of_layout)  # the first parameters that the routine does not have
         self.parameters = tuple(self._parameter(name, hints.get(name)) for name in names[self._shaped :])
         self.results = self._results(hints.get("return"))
         if not self.parameters:
@@ -74,11 +75,6 @@ class Definition:
         returned = int if len(self.results) == 1 else tuple[int, ...]
         self.__signature__ = inspect.Signature(taken, return_annotation=returned)  # that of calls with integers
         made_in(function.__module__).append(self)
-
-    @property
-    def _shaped(self) -> int:
-        """The number of first parameters, 0 or 1, that are a Ray or a Layout and no parameter of the routine."""
-        return int(self._of_ray or self._of_layout)
 
     def specification(self, given: F) -> F:
         """Set the specification of the routine: a function, another routine, or the name of a routine.

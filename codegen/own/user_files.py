@@ -8,13 +8,12 @@ import hashlib
 import importlib
 import importlib.util
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from fnmatch import fnmatch
 from functools import cache, partial
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 from setwise.codegen.files import NotRegularError, read_regular, resolved
 from setwise.codegen.fills.batch import on_arrays
@@ -178,8 +177,4 @@ def _written_named(name: str, number: int) -> Written:
     return next(written for written in held_to if isinstance(written, Written) and written.number == number)
 
 
-def _reduced(written: Written) -> tuple[Callable[..., Any], tuple[str, int]]:
-    return _written_named, (written.name, written.number)
-
-
-copyreg.pickle(Written, _reduced)
+copyreg.pickle(Written, lambda written: (_written_named, (written.name, written.number)))

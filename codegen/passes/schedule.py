@@ -309,10 +309,8 @@ class Schedules:
         return cheapest
 
 
-@lru_cache(CACHED_SHAPES)
-def _schedules(dag: BlockDag) -> Schedules:
-    """Return the schedules of a block: the same object for all blocks with equal graphs."""
-    return Schedules(dag)
+_schedules = lru_cache(CACHED_SHAPES)(Schedules)
+"""A function that returns the schedules of a block: the same object for all blocks with equal graphs."""
 
 
 @lru_cache(CACHED_BLOCKS)

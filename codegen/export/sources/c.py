@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from hashlib import sha256
 from textwrap import wrap
 
@@ -14,13 +13,7 @@ from setwise.codegen.export.sources.cpp_namespace import ending, opening
 from setwise.codegen.export.sources.dispatch import NOTE, Choice, boards, choice_basis, choices
 from setwise.codegen.export.sources.intrinsics import LOAD, STORE, WithIntrinsics, named
 from setwise.codegen.export.sources.language import folded, function_text, indented
-from setwise.codegen.export.sources.requirements import (
-    BITS,
-    FAST_PEXT,
-    constant_name,
-    cpuid_test,
-    requirement,
-)
+from setwise.codegen.export.sources.requirements import BITS, FAST_PEXT, constant_name, cpuid_test, source_facts
 from setwise.codegen.export.sources.source import body, runs_when_compiled
 from setwise.codegen.kernel import Kernel
 
@@ -234,6 +227,8 @@ class _C(WithIntrinsics):
     TABLE = ("static const uint{bits}_t {name}[{length}] = {{", "};")
     LOOP, LEAVE = "for (;;) {", ("if ({}) break;",)
     WHEN, UNUSED = "if ({}) {{", "(void){};"
+    SWITCH, ARM, DEFAULT = "switch ({}) {{", "case {}: {{", "default: {"
+    ARM_ENDS, INDENTED_ARMS = ("} break;", "} /* fall through */", "} break;"), False
 
     def call(self, name: str, arguments: Sequence[str], immediates: Sequence[str]) -> str:
         return f"{name}({', '.join([*arguments, *immediates])})"
@@ -254,16 +249,6 @@ class _C(WithIntrinsics):
             return super().store(pointer, index, boards, lanes)
         place = pointer if index == "0" else f"{pointer} + {index}"
         return f"{named(STORE, lanes)}({_pointer(VECTORS[lanes], place)}, {boards});"
-
-    def switch(self, index: str, bodies: Sequence[Sequence[str]], *, falls: bool) -> Iterator[str]:
-        """Yield a C switch. The last body is the default, so that no index is undefined."""
-        yield f"switch ({index}) {{"
-        for number, lines in enumerate(bodies):
-            last = number == len(bodies) - 1
-            yield "default: {" if last else f"case {number}: {{"
-            yield from indented(lines)
-            yield "} break;" if last or not falls else "} /* fall through */"
-        yield "}"
 
 
 def _pointer(target: str, value: str) -> str:
@@ -339,10 +324,9 @@ def _introduction(order: Order, offered: Sequence[Choice]) -> str:
 
 
 def _documented(kernel: Kernel, order: Order) -> str:
-    needs = requirement(kernel, order)
-    facts = replace(order.facts(kernel), features=needs)
+    facts = source_facts(kernel, order)
     remark = _comment(about(kernel, facts, f"Usage: {usage(kernel)}"), documents=True)
-    return f"{remark}\n{function(kernel, symbol(kernel), needs)}"
+    return f"{remark}\n{function(kernel, symbol(kernel), facts.features)}"
 
 
 def _guarded(kernel: Kernel, text: str) -> str:

@@ -5,7 +5,7 @@ takes longer than a test. On other architectures the function is Go code of the 
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 from setwise.codegen.export.banner import described, head
 from setwise.codegen.export.listings.go import assembly, declared
@@ -90,6 +90,7 @@ class _Go(Language):
     TABLE = ("{name} := [...]uint{bits}{{", "}")
     LOOP, LEAVE = "for {", ("if {} {{", "    break", "}}")
     WHEN, IS_FIRST = "if {} {{", "{} == 0"
+    SWITCH, ARM, DEFAULT, ARM_ENDS, INDENTED_ARMS = "switch {} {{", "case {}:", "default:", ("", "", ""), False
 
     def declaration(self, name: str, lanes: int, text: str, *, carried: bool = False) -> str:
         """Return the declaration of a value, with its type if the text begins with a number or shifts one.
@@ -102,15 +103,6 @@ class _Go(Language):
 
     def entry(self, name: str, index: str, size: int) -> str:
         return f"{name}[{index}]" if size == 8 else f"uint64({name}[{index}])"
-
-    def switch(self, index: str, bodies: Sequence[Sequence[str]], *, falls: bool) -> Iterator[str]:
-        if falls:
-            yield from super().switch(index, bodies, falls=True)
-            return
-        yield f"switch {index} {{"
-        for number, lines in enumerate(bodies):
-            yield from (f"case {number}:" if number < len(bodies) - 1 else "default:", *indented(lines))
-        yield "}"
 
 
 def files(order: Order) -> dict[str, bytes]:

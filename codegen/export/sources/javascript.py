@@ -7,7 +7,7 @@ from setwise.codegen.export.banner import described, head
 from setwise.codegen.export.order import Order
 from setwise.codegen.export.sources.dispatch import Choice, boards, choices, usage
 from setwise.codegen.export.sources.expression_templates import EXPRESSIONS
-from setwise.codegen.export.sources.language import Inexpressible, Language, commented, filled, function_text, indented
+from setwise.codegen.export.sources.language import Inexpressible, Language, commented, filled, function_text
 from setwise.codegen.export.sources.source import body
 from setwise.codegen.ir.values import Value
 
@@ -24,6 +24,7 @@ class JavaScript(Language):
     TABLE = ("const {name} = [", "].map(BigInt);")
     LOOP, LEAVE = "for (;;) {", ("if ({}) break;",)
     WHEN = "if ({}) {{"
+    SWITCH, ARM, DEFAULT, ARM_ENDS = "switch ({}) {{", "case {}n: {{", "default: {", ("} break;", "}", "}")
     RESULTS, ARRAY = ("const results = new BigUint64Array({});", "return results;"), "BigUint64Array"
 
     def general(self, value: Value, operands: Sequence[str]) -> str:
@@ -41,15 +42,6 @@ class JavaScript(Language):
         """Yield the lines of a table. All entries are BigInt literals, since plain numbers cannot hold 64 bits."""
         for line in super().table(name, numbers, size):
             yield re.sub(r"(0x\w+),", r"\1n,", line)
-
-    def switch(self, index: str, bodies: Sequence[Sequence[str]], *, falls: bool) -> Iterator[str]:
-        """Yield a switch on a BigInt, whose default is the last body; with `falls` a body continues into the next."""
-        yield f"switch ({index}) {{"
-        for number, lines in enumerate(bodies):
-            last = number == len(bodies) - 1
-            yield from indented(["default: {" if last else f"case {number}n: {{", *indented(lines)])
-            yield from indented(["}" if last or falls else "} break;"])
-        yield "}"
 
 
 def module(order: Order) -> str:

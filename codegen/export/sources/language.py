@@ -36,9 +36,13 @@ class Language:
     WHEN: ClassVar[str]
     RETURN: ClassVar[str] = "return {};"
     SWITCH: ClassVar[str]
-    OTHERS: ClassVar[str]
-    """The label of the default arm of a switch."""
-    ARM_END: ClassVar[str] = "}"
+    ARM: ClassVar[str]
+    """The first line of an arm of a switch, with the index."""
+    DEFAULT: ClassVar[str]
+    """The first line of the last arm, which is the default."""
+    ARM_ENDS: ClassVar[tuple[str, str, str]] = ("}", "", "}")
+    """The last lines of an arm, of one that continues into the next, if the language has that, and of the last arm."""
+    INDENTED_ARMS: ClassVar[bool] = True
     IS_FIRST: ClassVar[str] = "{} <= 0"
     """The test for the index of the first body."""
     UNUSED: ClassVar[str] = ""
@@ -185,14 +189,17 @@ class Language:
         The last body is the default.
         """
         *firsts, last = bodies
-        if falls:
+        end, falling, last_end = self.ARM_ENDS
+        if falls and not falling:
             for number, body in enumerate(firsts):
                 yield from self.when(f"{index} <= {number}" if number else self.IS_FIRST.format(index), body)
             yield from last
             return
         yield self.SWITCH.format(index)
-        for label, body in (*enumerate(firsts), (self.OTHERS, last)):
-            yield from indented([f"{label} => {{", *indented(body), self.ARM_END])
+        arms = [(self.ARM.format(number), body, falling if falls else end) for number, body in enumerate(firsts)]
+        for first_line, body, last_line in (*arms, (self.DEFAULT, last, last_end)):
+            arm = [first_line, *indented(body), *filter(None, [last_line])]
+            yield from indented(arm) if self.INDENTED_ARMS else arm
         yield "}"
 
 

@@ -2,9 +2,10 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from setwise.codegen.export.names import uses_pext
-from setwise.codegen.export.order import Order
+from setwise.codegen.export.order import Facts, Order
 from setwise.codegen.export.sources.source import source_of
 from setwise.codegen.ir.graph import postorder
 from setwise.codegen.ir.values import Value
@@ -53,6 +54,11 @@ def requirement(kernel: Kernel, order: Order) -> tuple[str, ...]:
     elif vectors:
         needs |= {"sse2"}
     return tuple(feature for feature in ORDER if feature in needs - _implied(needs))
+
+
+def source_facts(kernel: Kernel, order: Order) -> Facts:
+    """Return the facts on the kernel's bytes, with the features that its source requires."""
+    return replace(order.facts(kernel), features=requirement(kernel, order))
 
 
 def bytes_requirement(kernel: Kernel, order: Order) -> tuple[str, ...]:

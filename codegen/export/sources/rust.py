@@ -1,7 +1,6 @@
 """A Rust module: every kernel as a function, and a safe function per routine that chooses the best."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 
 from setwise.codegen.export.banner import about, described, head
 from setwise.codegen.export.compiler_names import OF_SETS
@@ -11,7 +10,7 @@ from setwise.codegen.export.prototypes import VECTORS
 from setwise.codegen.export.sources.dispatch import NOTE, Choice, boards, choice_basis, choices, usage
 from setwise.codegen.export.sources.intrinsics import LOAD, STORE, WithIntrinsics, named
 from setwise.codegen.export.sources.language import commented, folded, function_text, indented
-from setwise.codegen.export.sources.requirements import BITS, FAST_PEXT, constant_name, cpuid_test, requirement
+from setwise.codegen.export.sources.requirements import BITS, FAST_PEXT, constant_name, cpuid_test, source_facts
 from setwise.codegen.export.sources.source import body, runs_when_compiled
 from setwise.codegen.kernel import Kernel
 
@@ -113,7 +112,7 @@ class _Rust(WithIntrinsics):
     TABLE = ("const {constant}: &[u{bits}; {length}] = &[", "];")
     LOOP, LEAVE = "loop {", ("if {} {{", "    break;", "}}")
     WHEN, IS_FIRST = "if {} {{", "{} == 0"
-    SWITCH, OTHERS = "match {} {{", "_"
+    SWITCH, ARM, DEFAULT = "match {} {{", "{} => {{", "_ => {"
     RETURN, UNUSED, IMPORT = "{}", "let _ = {};", "use core::arch::x86_64::*;"
     RESULTS, ARRAY = ("let mut results = [0u64; {}];", "results"), "[u64; {}]"
     POINTERS = "*const u64", "*mut u64"
@@ -224,11 +223,10 @@ _PEXT = (
 
 
 def _documented(kernel: Kernel, order: Order) -> str:
-    needs = requirement(kernel, order)
-    facts = replace(order.facts(kernel), features=needs)
-    text = about(kernel, facts)
-    lines = ["```text", *text, "```", *([] if is_safe(kernel) else ["# Safety", *_safety(kernel, needs)])]
-    return "\n".join((*commented(lines, "///"), function(kernel, needs)))
+    facts = source_facts(kernel, order)
+    safety = [] if is_safe(kernel) else ["# Safety", *_safety(kernel, facts.features)]
+    lines = ["```text", *about(kernel, facts), "```", *safety]
+    return "\n".join((*commented(lines, "///"), function(kernel, facts.features)))
 
 
 def _safety(kernel: Kernel, needed: Sequence[str]) -> list[str]:

@@ -5,7 +5,6 @@ Zig's compiler lowers plain integers and @Vector to instructions of its choice.
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cache
 
 from setwise.codegen.export.banner import about, described, head
@@ -13,7 +12,7 @@ from setwise.codegen.export.names import bare_symbol, isa_name
 from setwise.codegen.export.order import Order
 from setwise.codegen.export.sources.dispatch import Choice, boards, choices, usage
 from setwise.codegen.export.sources.language import Language, commented, function_text
-from setwise.codegen.export.sources.requirements import FAST_PEXT, requirement
+from setwise.codegen.export.sources.requirements import FAST_PEXT, source_facts
 from setwise.codegen.export.sources.source import body
 from setwise.codegen.ir.values import Value
 from setwise.codegen.kernel import Kernel
@@ -64,8 +63,7 @@ class _Zig(Language):
     LOOP, LEAVE = "while (true) {", ("if ({}) break;",)
     WHEN = "if ({}) {{"
     NESTED_LANES = 1  # the type of an expression of a vector depends on its place
-    SWITCH, OTHERS, ARM_END = "switch ({}) {{", "else", "},"
-
+    SWITCH, ARM, DEFAULT, ARM_ENDS = "switch ({}) {{", "{} => {{", "else => {", ("},", "", "},")
     UNUSED = "_ = {};"
     RESULTS, ARRAY = ("var results: [{}]u64 = undefined;", "return results;"), "[{}]u64"
     POINTERS = "[*]const u64", "[*]u64"
@@ -203,8 +201,7 @@ def _introduction(order: Order, offered: Sequence[Choice]) -> str:
 
 
 def _documented(kernel: Kernel, order: Order) -> str:
-    facts = replace(order.facts(kernel), features=requirement(kernel, order))
-    lines = about(kernel, facts)
+    lines = about(kernel, source_facts(kernel, order))
     return "\n".join((*commented(lines, "///"), function(kernel)))
 
 

@@ -163,10 +163,13 @@ def test_questions_are_the_same_every_time_and_are_written_into_a_new_directory(
     assert "-".join(sorted({text.partition("(set-info :status ")[2][:5] for text in one.values()})) == "unsat"
     capsys.readouterr()
     assert main(["prove", "shift.one.any", "--isa", "bmi2", "--smt", str(folders[0])]) == 2
-    assert capsys.readouterr().err == f"setwise prove: {folders[0]} is not an empty directory: give a new one\n"
+    assert capsys.readouterr().err == (
+        f"setwise prove: {folders[0]} holds {min(one)!r} and {len(one) - 1} more, which no export wrote: "
+        "give a new directory\n"
+    )
     file = folders[1] / next(iter(other))
     assert main(["prove", "shift.one.any", "--isa", "bmi2", "--smt", str(file)]) == 2
-    assert capsys.readouterr().err == f"setwise prove: {file} is not an empty directory: give a new one\n"
+    assert capsys.readouterr().err == f"setwise prove: {file} is not a directory: give another one\n"
 
 
 def test_unknowns_of_one_name_are_told_apart_and_odd_names_are_written() -> None:
