@@ -10,7 +10,7 @@ from setwise.codegen.export.names import bare_symbol, isa_name, symbol
 from setwise.codegen.export.order import Order
 from setwise.codegen.export.prototypes import VECTORS, prototype, returns, usage
 from setwise.codegen.export.sources.cpp_namespace import ending, opening
-from setwise.codegen.export.sources.dispatch import NOTE, Choice, boards, choice_basis, choices
+from setwise.codegen.export.sources.dispatch import NOTE, Choice, boards, choice_basis, choices, pext_note
 from setwise.codegen.export.sources.intrinsics import LOAD, STORE, WithIntrinsics, named
 from setwise.codegen.export.sources.language import folded, function_text, indented
 from setwise.codegen.export.sources.requirements import BITS, FAST_PEXT, constant_name, cpuid_test, source_facts
@@ -34,6 +34,9 @@ HEAD = """\
 #if defined(__x86_64__) || defined(_M_X64)
 #define SETWISE_X86_64
 #include <immintrin.h>
+#if defined(_MSC_VER)
+#include <intrin.h>
+#endif
 #endif
 
 /* Functions with an instruction set in their name need no compiler flags: they have target attributes, and MSVC accepts
@@ -124,11 +127,6 @@ _TESTS = {
 }
 """The conditions under which the compiler may use a feature, where they are not its name as a macro."""
 
-_CPUID = """\
-#if defined(_MSC_VER)
-#include <intrin.h>
-#endif"""
-
 _DETECT = """\
 #if defined(SETWISE_X86_64)
 /* Read eax, ebx, ecx and edx of a CPUID leaf. */
@@ -209,10 +207,6 @@ SETWISE_INLINE uint32_t setwise_detected(void) {
 _PUBLIC = ("_ISA", "_INLINE_H", "_STACK_ALIGNED", "_TARGET")
 """Endings of the macros that stay defined."""
 _ISA = "A function with _isa at the end of its name tells which."
-_PEXT = (
-    "Some kernels use pext and pdep, which are slow before Zen 3. The compiler's flags do not tell; define",
-    "SETWISE_PEXT to use these kernels. --dispatch finds out.",
-)
 _SPREAD = {2: "_mm_set1_epi64x", 4: "_mm256_set1_epi64x", 8: "_mm512_set1_epi64"}
 
 
@@ -299,8 +293,7 @@ def header(order: Order) -> str:
     ]
     digest = sha256("\n".join(functions).encode("ascii")).hexdigest()[:8]
     pext = any(FAST_PEXT in choice.features for choice in offered)
-    includes = HEAD if not order.dispatch else f"{HEAD}\n\n{_CPUID}"
-    parts = _GUARD.format(digest=digest, prefix=order.prefix), includes, opening(digest, pext=pext)
+    parts = _GUARD.format(digest=digest, prefix=order.prefix), HEAD, opening(digest, pext=pext)
     defined = dict.fromkeys(re.findall(r"# *define (SETWISE_\w+)", "\n".join((*parts, *functions))))
     private = [f"#undef {name}" for name in defined if not name.endswith(_PUBLIC)]
     text = "\n\n".join((*parts, *functions, "\n".join(private), TAIL, "#endif", "/* clang-format on */")) + "\n"
@@ -318,8 +311,7 @@ def _introduction(order: Order, offered: Sequence[Choice]) -> str:
         how = choice_basis(order.dispatch, "-mavx2, -march=native")
         text = f"Functions without an instruction set in their name use the newest one, chosen {how}. {_ISA}"
         lines += wrap(text, 116, break_on_hyphens=False)
-    if any(FAST_PEXT in choice.features for choice in offered):
-        lines += _PEXT
+    lines += pext_note(offered, prefixed("-DSETWISE_PEXT", order.prefix))
     return _comment(lines)
 
 

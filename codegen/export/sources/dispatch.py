@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from setwise.codegen.export.names import symbol_of, uses_pext
 from setwise.codegen.export.order import Order
 from setwise.codegen.export.prototypes import boards_a_call
-from setwise.codegen.export.sources.requirements import BITS, requirement
+from setwise.codegen.export.sources.requirements import BITS, FAST_PEXT, requirement
 from setwise.codegen.ir.routine import Contract
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.numbering import LITTLE_ENDIAN
@@ -63,9 +63,7 @@ def choices(order: Order, required: Callable[[Kernel, Order], tuple[str, ...]] =
 NOTE = "setwise selects the instructions; your compiler allocates the registers."
 
 
-_FLIPPED = (
-    "If your bit 0 is a8, exchange white and black, and north and south, in the names of functions that have them."
-)
+_FLIPPED = "If your bit 0 is a8, exchange white and black, and north and south, in the names of functions."
 
 
 def boards(kernels: Iterable[Kernel]) -> str:
@@ -79,6 +77,12 @@ def choice_basis(dispatch: bool, flags: str) -> str:
     """Return the basis of the choice: CPUID at run time, or the compiler's flags; and the fallback."""
     how = "by CPUID at the first call (thread-safe)" if dispatch else f"at compile time ({flags})"
     return f"{how}. Plain x86-64 is the fallback"
+
+
+def pext_note(offered: Iterable[Choice], flag: str) -> list[str]:
+    """Return lines on kernels with pext, if there are any, and the compiler's flag for them."""
+    note = f"Some kernels use pext and pdep, which are slow before Zen 3. Compile with {flag} to use them."
+    return [note, "--dispatch finds out."] if any(FAST_PEXT in choice.features for choice in offered) else []
 
 
 def usage(contract: Contract, name: str, let: str, written: str) -> str:

@@ -47,10 +47,8 @@ class JavaScript(Language):
 def module(order: Order) -> str:
     """Return the text of the module. Raise ValueError for an instruction set other than x86-64."""
     for kernel in order.kernels:
-        if kernel.target.name != "x86-64":
-            raise ValueError(
-                f"{kernel.name} for {kernel.target.name}: JavaScript has no instruction sets: use --isa x86-64"
-            )
+        if (isa := kernel.target.name) != "x86-64":
+            raise ValueError(f"{kernel.name} for {isa}: JavaScript has no instruction sets: use --isa x86-64")
     offered = choices(order)
     parts = ["\n".join(commented([*head(order, f"{order.called}.mjs"), "", boards(order.kernels), _USE]))]
     return "\n\n".join((*parts, *map(_function, offered))) + "\n"

@@ -7,7 +7,7 @@ from setwise.codegen.export.compiler_names import OF_SETS
 from setwise.codegen.export.names import bare_symbol, isa_name
 from setwise.codegen.export.order import Order
 from setwise.codegen.export.prototypes import VECTORS
-from setwise.codegen.export.sources.dispatch import NOTE, Choice, boards, choice_basis, choices, usage
+from setwise.codegen.export.sources.dispatch import NOTE, Choice, boards, choice_basis, choices, pext_note, usage
 from setwise.codegen.export.sources.intrinsics import LOAD, STORE, WithIntrinsics, named
 from setwise.codegen.export.sources.language import commented, folded, function_text, indented
 from setwise.codegen.export.sources.requirements import BITS, FAST_PEXT, constant_name, cpuid_test, source_facts
@@ -207,19 +207,12 @@ def _introduction(order: Order, offered: Sequence[Choice]) -> str:
         f"A module for any crate, also no_std: put it next to main.rs and write `mod {order.called};`.",
         f"It needs rustc {needed}{f', for {newest.title}' if needed > oldest else ''}.",
         boards(order.kernels),
-        f"Safe functions use the best instruction set, chosen {how}.",
+        f"Safe functions use the newest instruction set, chosen {how}.",
         "A function with _isa at the end of its name tells which.",
         NOTE,
     ]
-    if any(FAST_PEXT in choice.features for choice in offered):
-        lines += _PEXT
+    lines += pext_note(offered, "--cfg setwise_pext")
     return "\n".join(commented(lines))
-
-
-_PEXT = (
-    "Some kernels use pext and pdep, which are slow before Zen 3. Compiler options do not tell; build with",
-    "--cfg setwise_pext to use these kernels. --dispatch finds out.",
-)
 
 
 def _documented(kernel: Kernel, order: Order) -> str:
@@ -248,19 +241,10 @@ def _features(offered: Sequence[Choice], dispatch: bool) -> Iterator[str]:
         return
     constants = [f"const {constant_name(feature)}: u32 = {BITS[feature]};" for feature in wanted]
     enabled = [f"if {_cfg(feature)} {{ {constant_name(feature)} }} else {{ 0 }}" for feature in wanted]
-    yield (
-        "\n".join(
-            (
-                *(f"#[allow(dead_code)]\n{line}" for line in constants),
-                "/// The features that the compiler flags enable.",
-                "#[rustfmt::skip]",
-                "#[allow(unknown_lints, unexpected_cfgs)]",
-                f"const ENABLED: u32 = {enabled[0]}",
-                *(f"    | {each}" for each in enabled[1:]),
-            )
-        )
-        + ";"
-    )
+    lines = [f"#[allow(dead_code)]\n{line}" for line in constants]
+    lines += ["/// The features that the compiler flags enable.", "#[rustfmt::skip]"]
+    lines += ["#[allow(unknown_lints, unexpected_cfgs)]", f"const ENABLED: u32 = {' | '.join(enabled)};"]
+    yield "\n".join(folded(lines))
     if dispatch:
         if FAST_PEXT in wanted:
             yield _SLOW_PEXT

@@ -84,14 +84,8 @@ def body(kernel: Kernel, language: Language) -> list[str]:
     graph, contract = source.graph, kernel.routine.contract
     names = [parameter.name for parameter in contract.parameters]
     placed = schedule(place_values(graph), graph.results, kernel.target, len(kernel.convention.scratch))
-    walk = _Walk(
-        language,
-        source,
-        dict(zip(graph.parameters, names, strict=True)),
-        Names({*names}),
-        kernel.layout.mirrored,
-        readers_of(placed),
-    )
+    given = dict(zip(graph.parameters, names, strict=True))
+    walk = _Walk(language, source, given, Names({*names}), kernel.layout.mirrored, readers_of(placed))
     try:
         block = walk.block(placed)
     except Inexpressible as error:
@@ -128,9 +122,6 @@ def readers_of(block: Block) -> dict[Value, list[Value]]:
 
     look(block)
     return readers
-
-
-_NOWHERE = Line("", 0)
 
 
 @dataclass
@@ -214,7 +205,7 @@ class _Walk:
 
     def declared(self, value: Value, text: str) -> Iterator[str]:
         """Yield the declaration of a value, after a comment if its rays are not those of the comment before."""
-        line = value.line or _NOWHERE
+        line = value.line or Line("", 0)
         if line.directions and line.directions != self.directions:
             self.directions = line.directions
             yield f"// {rays_text(line.directions, mirrored=self.mirrored)}"
