@@ -172,7 +172,9 @@ AT_THE_LINK = ("-Wno-uninitialized", "-Wno-aggressive-loop-optimizations")
 @pytest.mark.parametrize(
     "compiler", ["gcc -std=c11", "g++ -xc++ -std=c++17", "clang-19", "clang++-19 -xc++ -std=c++17"]
 )
-@pytest.mark.parametrize("isas", [("x86-64", "bmi2"), tuple(TARGETS)], ids=["bmi2", "all"])
+@pytest.mark.parametrize(
+    "isas", [pytest.param(("x86-64", "bmi2"), marks=pytest.mark.slow), tuple(TARGETS)], ids=["bmi2", "all"]
+)
 def test_no_compiler_warns(tmp_path: Path, compiler: str, isas: tuple[str, ...]) -> None:
     """Nor does the linker with the documented flags; those of GCC 12 are needed, as its header is to blame."""
     names = ("sliders.union", "kogge-stone.attacks.nort.batch")

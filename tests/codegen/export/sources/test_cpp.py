@@ -58,6 +58,7 @@ def test_files_with_different_flags_keep_their_own_functions(
     assert with_features(TARGETS["avx2"].features, tmp_path / "both").split() == ["sse2", "avx2"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compiler", COMPILERS)
 def test_every_flag_has_its_digit(tmp_path: Path, compiler: str) -> None:
     pext = variant_named("pext", find("sliders.pair"), "bmi2")
