@@ -48,6 +48,7 @@ def test_a_row_is_taken_before_any_bound(monkeypatch: pytest.MonkeyPatch) -> Non
         assert kernel_for("latency", on, south, ("bmi2",), "sysv", None).code == taken.code
 
 
+@pytest.mark.slow
 def test_the_table_is_short_and_each_row_is_made() -> None:
     assert len(TIMED) <= 40
     assert len({row[:3] for row in TIMED}) == len(TIMED)

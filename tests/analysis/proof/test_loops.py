@@ -251,6 +251,7 @@ def test_loops_that_go_through_each_other_are_not_followed_for_ever() -> None:
     assert "again from an outer loop" in made.reason
 
 
+@pytest.mark.slow
 def test_a_loop_without_end_is_not_followed_for_ever() -> None:
     """It comes back by a jump, without a branch that would part the ways."""
     made = proof("xor eax,eax; 1: jmp 1b")

@@ -70,7 +70,7 @@ def test_the_classic_listings_are_proved(source: str) -> None:
         ("dumb7.occluded-until-dry.soWe", "x86-64", None),
         ("push.attacks.queen", "x86-64", None),
         ("subtraction.attacks.east", "x86-64", None),
-        ("bytewise.carry-loop-64", "x86-64", None),
+        pytest.param("bytewise.carry-loop-64", "x86-64", None, marks=pytest.mark.slow),
         ("bytewise.carry-loop-32", "bmi2", None),
         ("kogge-stone.occluded.east", "sse2", None),
         ("kogge-stone.attacks.soEa", "avx512", 8),

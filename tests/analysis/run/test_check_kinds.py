@@ -19,6 +19,7 @@ def cases(name: str, random_boards: int = 0) -> Cases:
     return make_cases(find(name).contract, random_boards=random_boards)
 
 
+@pytest.mark.slow
 def test_every_contract_of_the_catalogue_has_cases() -> None:
     contracts = {routine.contract: routine for routine in catalogue().values()}
     for contract, routine in contracts.items():
