@@ -10,8 +10,8 @@ from setwise.codegen.export.names import bare_symbol, isa_name, symbol
 from setwise.codegen.export.order import Order
 from setwise.codegen.export.prototypes import VECTORS, prototype, returns, usage
 from setwise.codegen.export.sources.cpp_namespace import ending, opening
-from setwise.codegen.export.sources.dispatch import NOTE, Choice, boards, choice_basis, choices, pext_note
-from setwise.codegen.export.sources.intrinsics import LOAD, STORE, WithIntrinsics, named
+from setwise.codegen.export.sources.dispatch import Choice, boards, choice_basis, choices, features_of, pext_note
+from setwise.codegen.export.sources.intrinsics import LOAD, NOTE, STORE, WithIntrinsics, named
 from setwise.codegen.export.sources.language import folded, function_text, indented
 from setwise.codegen.export.sources.requirements import BITS, FAST_PEXT, constant_name, cpuid_test, source_facts
 from setwise.codegen.export.sources.source import body, runs_when_compiled
@@ -292,7 +292,7 @@ def header(order: Order) -> str:
         _ending(order, offered),
     ]
     digest = sha256("\n".join(functions).encode("ascii")).hexdigest()[:8]
-    pext = any(FAST_PEXT in choice.features for choice in offered)
+    pext = FAST_PEXT in features_of(offered)
     parts = _GUARD.format(digest=digest, prefix=order.prefix), HEAD, opening(digest, pext=pext)
     defined = dict.fromkeys(re.findall(r"# *define (SETWISE_\w+)", "\n".join((*parts, *functions))))
     private = [f"#undef {name}" for name in defined if not name.endswith(_PUBLIC)]
@@ -333,7 +333,7 @@ def _comment(lines: Sequence[str], *, documents: bool = False) -> str:
 
 def _features(offered: Sequence[Choice], dispatch: bool) -> Iterator[str]:
     """Yield the definitions from which `SETWISE_FEATURES()` finds the usable features, if a choice needs them."""
-    wanted = [feature for feature in BITS if any(feature in choice.features for choice in offered)]
+    wanted = features_of(offered)
     if not wanted:
         return
     masked = sum(BITS[feature] for feature in wanted if "state" not in cpuid_test(feature))

@@ -60,9 +60,6 @@ def choices(order: Order, required: Callable[[Kernel, Order], tuple[str, ...]] =
     return tuple(made)
 
 
-NOTE = "setwise selects the instructions; your compiler allocates the registers."
-
-
 _FLIPPED = "If your bit 0 is a8, exchange white and black, and north and south, in the names of functions."
 
 
@@ -79,10 +76,16 @@ def choice_basis(dispatch: bool, flags: str) -> str:
     return f"{how}. Plain x86-64 is the fallback"
 
 
+def features_of(offered: Iterable[Choice]) -> list[str]:
+    """Return the features on which some of these choices depend, oldest first."""
+    known = {feature for choice in offered for feature in choice.features}
+    return [feature for feature in BITS if feature in known]
+
+
 def pext_note(offered: Iterable[Choice], flag: str) -> list[str]:
     """Return lines on kernels with pext, if there are any, and the compiler's flag for them."""
     note = f"Some kernels use pext and pdep, which are slow before Zen 3. Compile with {flag} to use them."
-    return [note, "--dispatch finds out."] if any(FAST_PEXT in choice.features for choice in offered) else []
+    return [note, "--dispatch finds out."] if FAST_PEXT in features_of(offered) else []
 
 
 def usage(contract: Contract, name: str, let: str, written: str) -> str:

@@ -12,9 +12,9 @@ from setwise.codegen.export.listings.go import assembly, declared
 from setwise.codegen.export.names import go_exported, go_name, in_comment, isa_name, symbol
 from setwise.codegen.export.order import Order
 from setwise.codegen.export.prototypes import returns
-from setwise.codegen.export.sources.dispatch import Choice, choices
+from setwise.codegen.export.sources.dispatch import Choice, choices, features_of
 from setwise.codegen.export.sources.language import Language, commented, folded, function_text, indented
-from setwise.codegen.export.sources.requirements import BITS, FAST_PEXT, bytes_requirement, cpuid_test
+from setwise.codegen.export.sources.requirements import FAST_PEXT, bytes_requirement, cpuid_test
 from setwise.codegen.export.sources.source import body
 from setwise.codegen.kernel import Kernel
 
@@ -111,7 +111,7 @@ def files(order: Order) -> dict[str, bytes]:
     Raise ValueError for kernels that Go cannot call.
     """
     offered = choices(order, bytes_requirement)
-    wanted = [feature for feature in BITS if any(feature in choice.features for choice in offered)]
+    wanted = features_of(offered)
     files = {f"{symbol(kernel)}_amd64.s": assembly(kernel, order.facts(kernel)) for kernel in order.kernels}
     functions = [*map(_declaration, order.kernels), *(_function(choice, portable=False) for choice in offered)]
     if wanted:

@@ -13,6 +13,8 @@ from setwise.codegen.ir.values import Value
 LOAD = "{p}_loadu_{s}"
 STORE = "{p}_storeu_{s}"
 
+NOTE = "setwise selects the instructions; your compiler allocates the registers."
+
 BITS = {2: "128", 4: "256", 8: "512"}
 
 

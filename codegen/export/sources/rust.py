@@ -7,8 +7,8 @@ from setwise.codegen.export.compiler_names import OF_SETS
 from setwise.codegen.export.names import bare_symbol, isa_name
 from setwise.codegen.export.order import Order
 from setwise.codegen.export.prototypes import VECTORS
-from setwise.codegen.export.sources.dispatch import NOTE, Choice, boards, choice_basis, choices, pext_note, usage
-from setwise.codegen.export.sources.intrinsics import LOAD, STORE, WithIntrinsics, named
+from setwise.codegen.export.sources.dispatch import Choice, boards, choice_basis, choices, features_of, pext_note, usage
+from setwise.codegen.export.sources.intrinsics import LOAD, NOTE, STORE, WithIntrinsics, named
 from setwise.codegen.export.sources.language import commented, folded, function_text, indented
 from setwise.codegen.export.sources.requirements import BITS, FAST_PEXT, constant_name, cpuid_test, source_facts
 from setwise.codegen.export.sources.source import body, runs_when_compiled
@@ -236,7 +236,7 @@ def _safety(kernel: Kernel, needed: Sequence[str]) -> list[str]:
 
 def _features(offered: Sequence[Choice], dispatch: bool) -> Iterator[str]:
     """Yield the definitions from which `features()` finds the usable features, if a choice needs them."""
-    wanted = [feature for feature in BITS if any(feature in choice.features for choice in offered)]
+    wanted = features_of(offered)
     if not wanted:
         return
     constants = [f"const {constant_name(feature)}: u32 = {BITS[feature]};" for feature in wanted]

@@ -138,17 +138,18 @@ class _Walk:
     taken: Names
     mirrored: bool
     readers: Mapping[Value, Sequence[Value]]
-    constants: dict[str, tuple[tuple[int, ...], str]] = field(default_factory=dict)
+    constants: dict[tuple[tuple[int, ...], str], str] = field(default_factory=dict)
+    """The names of constants, by their lanes and what they are for."""
     inlined: dict[Value, str] = field(default_factory=dict)
     directions: Sequence[str] = ()
-    """Those of the last comment."""
+    """The directions that the last comment named."""
 
     def head(self, block: Sequence[str]) -> Iterator[str]:
         """Yield declarations of tables, and of the constants that `block` uses: shift counts may be immediates."""
         used = {word for line in block for word in re.findall(r"\w+", line) if not line.lstrip().startswith("//")}
         for name, (numbers, size) in self.source.tables.items():
             yield from self.language.table(name, numbers, size)
-        for name, (lanes, _) in self.constants.items():
+        for (lanes, _), name in self.constants.items():
             if name in used:
                 text = self.language.vector(lanes) if len(lanes) > 1 else self.language.number(lanes[0])
                 yield self.language.declaration(name, len(lanes), text)
@@ -162,12 +163,9 @@ class _Walk:
         if value.lanes == 1 and value.number >> 32 == 0:
             return self.language.number(value.number)
         role = _role(value, reader)
-        for name, known in self.constants.items():
-            if known == (value.constant, role):
-                return name
-        name = self.taken.new(role)
-        self.constants[name] = value.constant, role
-        return name
+        if (value.constant, role) not in self.constants:
+            self.constants[value.constant, role] = self.taken.new(role)
+        return self.constants[value.constant, role]
 
     def block(self, block: Block) -> list[str]:
         lines: list[str] = []
@@ -182,7 +180,7 @@ class _Walk:
             return
         ordered = self.overwriting(value)
         text = self.language.operation(ordered, [self.text(arg, ordered) for arg in ordered.args])
-        if any(text.count(self.inlined.get(arg, " ")) > 1 for arg in ordered.args if arg in self.inlined):
+        if any(text.count(self.inlined[arg]) > 1 for arg in ordered.args if arg in self.inlined):
             yield from self.rest()
             text = self.language.operation(ordered, [self.text(arg, ordered) for arg in ordered.args])
         for arg in ordered.args:
@@ -219,7 +217,7 @@ class _Walk:
         """Return whether the text of a value can be an operand of its only reader: it is short, of one statement."""
         if {value.op, reader.op} & {*_READS, *WRITES, *_INLINE} or value.file != reader.file or len(text) > _LONGEST:
             return False
-        same = value.line is None or (reader.line is not None and _place(value.line) == _place(reader.line))
+        same = value.line is None or _statement(value.line) == _statement(reader.line)
         return same and value.lanes <= self.language.NESTED_LANES
 
     def overwriting(self, value: Value) -> Value:
@@ -280,5 +278,6 @@ def _role(value: Value, reader: Value | None) -> str:
 _ROLES: Mapping[str, str] = {"affine": "matrices", "permute-bytes": "order"}
 
 
-def _place(line: Line) -> tuple[str, int, tuple[str, ...]]:
-    return line.file, line.number, line.directions
+def _statement(line: Line | None) -> Line | None:
+    """Return a line without columns: equal for all values of one statement along the same rays."""
+    return line and line._replace(columns=(0, 0))

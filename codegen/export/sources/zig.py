@@ -10,7 +10,7 @@ from functools import cache
 from setwise.codegen.export.banner import about, described, head
 from setwise.codegen.export.names import bare_symbol, isa_name
 from setwise.codegen.export.order import Order
-from setwise.codegen.export.sources.dispatch import Choice, boards, choices, usage
+from setwise.codegen.export.sources.dispatch import Choice, boards, choices, features_of, usage
 from setwise.codegen.export.sources.language import Language, commented, function_text
 from setwise.codegen.export.sources.requirements import FAST_PEXT, source_facts
 from setwise.codegen.export.sources.source import body
@@ -179,7 +179,7 @@ def module(order: Order) -> str:
     parts = [_introduction(order, offered), HEAD, *(_documented(kernel, order) for kernel in order.kernels)]
     if any(choice.features for choice in offered):
         parts.append(_HAS)
-    if any(FAST_PEXT in choice.features for choice in offered):
+    if FAST_PEXT in features_of(offered):
         parts.append(_PEXT)
     return "\n\n".join((*parts, *(_choice(choice, order.called) for choice in offered))) + "\n"
 
@@ -194,7 +194,7 @@ def _introduction(order: Order, offered: Sequence[Choice]) -> str:
         "A function with _isa at the end of its name tells which.",
         "Zig has no intrinsics: setwise selects the operations, your compiler the instructions.",
     ]
-    if any(FAST_PEXT in choice.features for choice in offered):
+    if FAST_PEXT in features_of(offered):
         lines.append("Kernels with pext and pdep, which are slow before Zen 3, are used only if your root file has")
         lines.append("`pub const setwise_pext = true;`.")
     return "\n".join(commented(lines))

@@ -219,7 +219,7 @@ def test_two_exports_live_in_one_file(tmp_path: Path, compiler: str) -> None:
 
 @pytest.mark.parametrize("compiler", ["gcc", "clang-19", "g++ -xc++"])
 def test_two_exports_with_one_prefix_are_refused(tmp_path: Path, compiler: str) -> None:
-    """Whatever their files are called; one of them alone may be included twice, also from two files."""
+    """The names of the files do not matter. One export may be included twice, also from two files."""
     program, *language = compiler.split()
     for folder, isas in (("one", SETS), ("other", SETS[:2])):
         (tmp_path / folder).mkdir()

@@ -141,7 +141,7 @@ def test_flags_of_engines_in_rust_choose_the_best_kernel(tmp_path: Path) -> None
 @pytest.mark.parametrize("compiler", ["gcc", "clang-19"])
 @pytest.mark.parametrize(("flags", "most"), [("-march=haswell", 100), ("-march=x86-64", 180)])
 def test_call_sites_of_dispatch_are_small(tmp_path: Path, compiler: str, flags: str, most: int) -> None:
-    """What the flags promise is not asked for, and older kernels are gone."""
+    """A caller neither tests features that the flags enable nor keeps kernels of older sets."""
     written(tmp_path, CALL, dispatch=True)
     run([require_tool(compiler), "-O2", flags, "-fcf-protection=none", "-c", "use.c", "-o", "use.o"], tmp_path)
     listing = run([require_tool("objdump"), "-d", "--no-show-raw-insn", "use.o"], tmp_path)

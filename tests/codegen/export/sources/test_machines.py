@@ -75,7 +75,7 @@ def cases() -> tuple[tuple[int, int], ...]:
 
 
 def expected(sets: Sequence[str]) -> list[int]:
-    """What the program tells where it may use these sets: squares, the kernel that ran, the one that it names."""
+    """Return what the program prints with these sets: squares, the kernel that ran, and the one that it names."""
     told = []
     for direction, isas in (("queen", ONE), ("east", MANY)):
         attacks = raywalk.specification("attacks", direction, board="empty")
@@ -159,7 +159,8 @@ AARCH64_START = "void _start(void); void _start(void) { answer(); call(94, 0, 0,
 
 def c_program(folder: Path, command: Sequence[str], platform: str = HOSTED, entry: str = MAIN) -> Path:
     """The program of the C header, made by this compiler, its flags behind it."""
-    text = c.header(order()).replace("_CONSTEXPR constexpr", "_CONSTEXPR inline")  # whoever notes is no constant
+    # The kernels note that they ran, so they cannot be constexpr.
+    text = c.header(order()).replace("_CONSTEXPR constexpr", "_CONSTEXPR inline")
     (folder / "setwise_inline.h").write_text(noting(text, C_HEADS, "ran |= {};"), encoding="ascii")
     numbers = ", ".join(f"{{{', '.join(f'{word:#x}u' for word in case)}}}" for case in cases())
     source = C % {"platform": platform, "entry": entry, "number": len(cases()), "cases": numbers}
