@@ -104,7 +104,7 @@ def _pieces(names: Set[str], *, counting: bool) -> Iterator[str]:
         both = "is neither in rooks nor in bishops" if "queens" in names else "is in rooks and in bishops"
         yield f"A queen {both}. These are the sliders."
         if not counting:
-            yield "A ray ends with the first occupied square, which is attacked, too, whoever stands on it."
+            yield "Each ray attacks up to and including the first occupied square, whichever side is on it."
     if "pawns" in names:
         yield "Pawns attack the two squares diagonally ahead of them. Knights, kings and pawns need not be in occupied."
 
