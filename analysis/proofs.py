@@ -1,7 +1,8 @@
 """Proofs of kernels and of functions in ELF files against the contracts of routines."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from math import prod
@@ -131,30 +132,36 @@ def _effort(group: Sequence[Request]) -> int:
     return len(group) * max(cases, together**2)
 
 
-def prove_each(
-    kernels: Sequence[Kernel], time_limit: float = TIME_LIMIT, processes: int = 1, show: Show = silent
-) -> Iterator[Certificate]:
-    """Yield the certificate of each kernel in order; the proofs run in at most `processes` processes.
+Begin = Callable[[Kernel], Callable[[], Certificate]]
+"""A function that begins the proof of a kernel, and returns a function that waits for its certificate."""
 
-    Equal bytes under an equal contract are proved once. Needs bitwuzla. Raises CannotRunHere if a worker dies.
+
+@contextmanager
+def proving(kernels: int, time_limit: float = TIME_LIMIT, processes: int = 1, show: Show = silent) -> Iterator[Begin]:
+    """Yield the function that begins a proof. The proofs run in worker processes, so kernels can be made meanwhile.
+
+    If about `kernels` are few, or `processes` is 1, a proof runs here when its certificate is asked for. Equal bytes
+    under an equal contract are proved once. Needs bitwuzla. Raises CannotRunHere if a worker dies.
     """
-    prover, subjects = Prover(), [(binary_of(kernel), task_of(kernel)) for kernel in kernels]
-    titles = [f"proof {at} of {len(kernels)}: {of.name} {of.target.name}" for at, of in enumerate(kernels, 1)]
-    if processes < 2 or len(kernels) < WORTH_PROCESSES:
-        for title, subject in zip(titles, subjects, strict=True):
-            show(title)
-            yield prover.prove(*subject, time_limit)
-        return
-    running: dict[tuple[Binary, Task], Future[Certificate]] = {}
-    with Workers(processes) as workers:
-        for kernel, subject in zip(kernels, subjects, strict=True):
-            if subject not in running:
+    prover, begun, running = cache(Prover), list[Kernel](), dict[tuple[Binary, Task], Future[Certificate]]()
+    with Workers(processes) if processes > 1 and kernels >= WORTH_PROCESSES else nullcontext() as workers:
+
+        def begin(kernel: Kernel) -> Callable[[], Certificate]:
+            subject = binary_of(kernel), task_of(kernel)
+            begun.append(kernel)
+            number = len(begun)
+            if workers and subject not in running:
                 lanes = kernel.layout.lanes
                 request = Request.of(kernel, lanes if lanes > 1 else None)  # a variant may have one on any set
                 running[subject] = workers.submit(_certificate, request, subject[0], time_limit)
-        for title, subject in zip(titles, subjects, strict=True):
-            show(title)
-            yield running[subject].result()
+
+            def certificate() -> Certificate:
+                show(f"proof {number} of {len(begun)}: {kernel.name} {kernel.target.name}")
+                return running[subject].result() if workers else prover().prove(*subject, time_limit)
+
+            return certificate
+
+        yield begin
 
 
 _prover = cache(Prover)

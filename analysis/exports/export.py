@@ -15,12 +15,11 @@ from setwise.analysis.exports import metadata as record
 from setwise.analysis.exports.export_request import ExportRequest, files_of, kernels_of, lanes_for
 from setwise.analysis.parallel import Show, silent, unrefused
 from setwise.analysis.proof.prover import TIME_LIMIT
-from setwise.analysis.proofs import prove_each
+from setwise.analysis.proofs import proving
 from setwise.analysis.text import counted
 from setwise.codegen.export.formats import ALIASES, FORMATS, Format
 from setwise.codegen.export.write import checked, write
 from setwise.codegen.ir.routine import Routine
-from setwise.codegen.kernel import Kernel
 from setwise.codegen.own.user_files import is_own
 from setwise.codegen.targets import TARGETS
 
@@ -124,11 +123,17 @@ def export(
         cpu=processor_named(cpu).name if cpu and for_ != "size" else "",
         variants=tuple(each for each in variants if each[-1]),
     )
-    kernels = kernels_of(request, routines, show)
-    there = {(kernel.name, kernel.target.name) for kernel in kernels}
-    absent = tuple(pair for pair in product(request.names, request.isas) if pair not in there)
-    files = files_of(request, kernels)  # before the proofs, which take longer: it may raise ValueError
-    failed = _unproved(kernels, time_limit, processes, show) if request.proved else {}
+    with proving(len(routines) * len(isas), time_limit, processes, show) as begin:
+        made = [(each, begin(each) if request.proved else None) for each in kernels_of(request, routines, show)]
+        kernels = [kernel for kernel, _ in made]
+        there = {(kernel.name, kernel.target.name) for kernel in kernels}
+        absent = tuple(pair for pair in product(request.names, request.isas) if pair not in there)
+        files = files_of(request, kernels)  # before waiting for the proofs: it may raise ValueError
+        failed = {
+            (kernel.name, kernel.target.name): f"{proof.status}: {proof.reason}"
+            for kernel, proved in made
+            if proved and (proof := proved()).status != "proved"
+        }
     if failed:
         if len(failed) == len(there) and not unproved:
             (name, isa), why = next(iter(failed.items()))
@@ -137,7 +142,7 @@ def export(
                 f"{name} for {isa} is {why}{more}; nothing was written (--unproved writes it all the same)"
             )
         request = replace(request, unproved=tuple(failed), with_unproved=unproved)
-        kernels = tuple(each for each in kernels if unproved or (each.name, each.target.name) not in failed)
+        kernels = [each for each in kernels if unproved or (each.name, each.target.name) not in failed]
         files = files_of(request, kernels)
     content = record.metadata(request, kernels, files)
     with refused_by_system():
@@ -157,13 +162,3 @@ def _format(name: str, endbr64: bool, dispatch: bool) -> Format:
         remedy = f"leave out --dispatch, or use one of {', '.join(choosing)}"
         raise ValueError(f"{name} has no run-time dispatch: {remedy}{' (Zig compiles C)' if name == 'zig' else ''}")
     return FORMATS[name]
-
-
-def _unproved(kernels: Sequence[Kernel], time_limit: float, processes: int, show: Show) -> dict[tuple[str, str], str]:
-    """Prove the kernels. Return the routines and instruction sets of those that are not proved, with the reasons."""
-    proofs = zip(kernels, prove_each(kernels, time_limit, processes, show), strict=True)
-    return {
-        (kernel.name, kernel.target.name): f"{certificate.status}: {certificate.reason}"
-        for kernel, certificate in proofs
-        if certificate.status != "proved"
-    }

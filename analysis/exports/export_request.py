@@ -1,6 +1,6 @@
 """The request for an export, and the kernels and files that it determines."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import chain, product
@@ -100,8 +100,8 @@ def lanes_for(lanes: int | None, isas: Sequence[str], isa: str) -> int | None:
 
 def kernels_of(
     request: ExportRequest, routines: Sequence[Routine] | None = None, show: Show = silent
-) -> tuple[Kernel, ...]:
-    """Return the kernels of a request: for each routine in turn, one for each instruction set.
+) -> Iterator[Kernel]:
+    """Yield the kernels of a request: for each routine in turn, one for each instruction set.
 
     `routines` are those of the request, found by name if None. Refused pairs are left out. Raises Refused if all are,
     and ValueError if none is proved as requested. In source that chooses among kernels, a variant with pext is followed
@@ -123,7 +123,8 @@ def kernels_of(
         raise ValueError("the request leaves out every kernel, because none is proved: export with --unproved")
     made = chain.from_iterable(unrefused(lambda pair: kernel(*pair), wanted))
     kernels = map(with_endbr64, made) if request.endbr64 else made
-    return tuple(replace(kernel, prefix=request.prefix or "setwise") for kernel in kernels)
+    for each in kernels:
+        yield replace(each, prefix=request.prefix or "setwise")
 
 
 def files_of(request: ExportRequest, kernels: Sequence[Kernel]) -> dict[str, bytes]:

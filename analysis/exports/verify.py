@@ -1,17 +1,15 @@
 """The verification of an export: its files are reproduced and compared, and its code is proved."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Literal
 
 from setwise.analysis.exports.export_request import files_of, kernels_of
 from setwise.analysis.exports.metadata import NAME, Recorded, metadata, read
 from setwise.analysis.parallel import Show, silent
-from setwise.analysis.proof.certificate import Certificate
 from setwise.analysis.proof.prover import TIME_LIMIT
-from setwise.analysis.proofs import prove_each
+from setwise.analysis.proofs import Begin, proving
 from setwise.codegen.export.names import symbol
 from setwise.codegen.files import read_regular
 from setwise.codegen.own.user_files import is_own, parted, source_digest
@@ -43,12 +41,14 @@ def verify(
     A description in a user's Python file is run only with `run_descriptions`, and only if its digest is the exported
     one; otherwise nothing is reproduced. Raises MetadataError, and CannotRunHere for another version's export.
     """
-    proofs = partial(prove_each, time_limit=time_limit, processes=processes, show=show)
-    return list(_findings(Path(directory), read(directory), run_descriptions, show, proofs))
+    recorded = read(directory)
+    expected = len(recorded.request.names) * len(recorded.request.isas)
+    with proving(expected, time_limit, processes, show) as begin:
+        return list(_findings(Path(directory), recorded, run_descriptions, show, begin))
 
 
 def _findings(
-    directory: Path, recorded: Recorded, run_descriptions: bool, show: Show, prove: Callable[..., Iterator[Certificate]]
+    directory: Path, recorded: Recorded, run_descriptions: bool, show: Show, begin: Begin
 ) -> Iterator[Finding]:
     sources = [*_sources(recorded)]
     yield from sources
@@ -59,7 +59,8 @@ def _findings(
         yield Finding("all files", "made again", "not run", why[:_LONGEST])
         return
     try:
-        kernels = kernels_of(request, show=show)
+        proofs = [(kernel, begin(kernel)) for kernel in kernels_of(request, show=show)]
+        kernels = [kernel for kernel, _ in proofs]
         files = files_of(request, kernels)
         again = metadata(request, kernels, files)
     except (ValueError, LookupError) as error:
@@ -68,7 +69,8 @@ def _findings(
     for name, content in {**files, NAME: again}.items():
         yield _compared(directory / name, content)
     yield from _others(directory, {*files, NAME})
-    for kernel, proof in zip(kernels, prove(kernels), strict=True):
+    for kernel, certificate in proofs:
+        proof = certificate()
         if proof.status == "proved":
             is_recorded = request.proved and (kernel.name, kernel.target.name) not in request.unproved
             yield Finding(symbol(kernel), "proof", "fine", "" if is_recorded else "recorded as not proved")
