@@ -42,7 +42,9 @@ def agree_by_parts(
         one, other = (domain.renamed(word, names, 64) for word in (one, other))
         if domain.distance(one, other) == 0:
             return True
-        return not solver.possible([*assumed, domain.ne(one, other, 64)], about="a part of the result differs")
+        return not solver.possible(
+            [*assumed, domain.ne(one, other, 64)], sums=True, about="a part of the result differs"
+        )
 
     models = list(_models(solver, task, words))
     if any(model(one, 64) != model(other, 64) for model in models for one, other in zip(got, expected, strict=True)):
