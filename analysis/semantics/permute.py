@@ -177,18 +177,16 @@ def _permute_pairs(width: int, x: Execution) -> None:
 
 TABLE: Mapping[str, Meaning] = with_twins(
     of_each_width(
-        ("vperm", "b w d q ps pd", _permute),
-        ("vpermi2", "b w d q ps pd", partial(_permute_two, True)),
-        ("vpermt2", "b w d q ps pd", partial(_permute_two, False)),
-        ("vpermil", "ps pd", _permute_pairs),
-        ("valign", "d q", _align),
-        ("shuf", "ps pd", _shuffle_two),
-        ("packss", "wb dw", partial(_pack, True)),
-        ("packus", "wb dw", partial(_pack, False)),
-        ("punpckl", "bw wd dq qdq", partial(_unpack, False)),
-        ("punpckh", "bw wd dq qdq", partial(_unpack, True)),
-        ("unpckl", "ps pd", partial(_unpack, False)),
-        ("unpckh", "ps pd", partial(_unpack, True)),
+        ("vperm b w d q ps pd", _permute),
+        ("vpermi2 b w d q ps pd", partial(_permute_two, True)),
+        ("vpermt2 b w d q ps pd", partial(_permute_two, False)),
+        ("vpermil ps pd", _permute_pairs),
+        ("valign d q", _align),
+        ("shuf ps pd", _shuffle_two),
+        ("packss wb dw", partial(_pack, True)),
+        ("packus wb dw", partial(_pack, False)),
+        ("punpckl bw wd dq qdq, unpckl ps pd", partial(_unpack, False)),
+        ("punpckh bw wd dq qdq, unpckh ps pd", partial(_unpack, True)),
     )
     | {
         "pshufd": partial(_shuffle, 32, 128),

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial, reduce
-from itertools import product
 
 from setwise.analysis.semantics.bits import leading_zeros, population, rotated
 from setwise.analysis.semantics.domains import Bits, Domain
@@ -221,12 +220,16 @@ def with_twins(meanings: Mapping[str, Meaning]) -> dict[str, Meaning]:
     return {**meanings, **{"v" + name: meaning for name, meaning in meanings.items() if name[0] not in "vk"}}
 
 
-def of_each_width(*rows: tuple[str, str, WidthMeaning]) -> dict[str, Meaning]:
-    """Return semantics by mnemonic from rows of names, suffixes for each name, and semantics for an element width."""
+def of_each_width(*rows: tuple[str, WidthMeaning]) -> dict[str, Meaning]:
+    """Return semantics by mnemonic from rows of names and semantics for an element width.
+
+    The names of a row are separated by commas. The suffixes of a name follow it.
+    """
     return {
         name + ending: partial(meaning, WIDTHS[ending])
-        for names, endings, meaning in rows
-        for name, ending in product(names.split(), endings.split())
+        for names, meaning in rows
+        for name, *endings in map(str.split, names.split(","))
+        for ending in endings
     }
 
 
@@ -235,8 +238,8 @@ def _logics() -> dict[str, Meaning]:
     for name, operation in (("and", Domain.and_), ("andn", _not_and), ("or", Domain.or_), ("xor", Domain.xor)):
         logic = partial(_logic, operation)
         table["p" + name] = partial(logic, 64)
-        table |= of_each_width((name, "ps pd", logic), (f"vp{name}", "d q", logic))
-        table |= of_each_width((f"k{name}", "b w d q", partial(_of_masks, operation)))
+        masks = partial(_of_masks, operation)
+        table |= of_each_width((f"{name} ps pd, vp{name} d q", logic), (f"k{name} b w d q", masks))
     return table
 
 
@@ -244,48 +247,42 @@ TABLE: Mapping[str, Meaning] = with_twins(
     {
         **_logics(),
         **of_each_width(
-            ("padd", "b w d q", partial(lanewise, Domain.add)),
-            ("psub", "b w d q", partial(lanewise, Domain.sub)),
-            ("paddus", "b w", partial(lanewise, _add_saturated)),
-            ("psubus", "b w", partial(lanewise, _subtract_saturated)),
-            ("pmull", "w d", partial(lanewise, Domain.mul)),
-            ("vpmull", "q", partial(lanewise, Domain.mul)),
-            ("pmins", "b w d", partial(lanewise, partial(_smaller, True, True))),
-            ("vpmins", "q", partial(lanewise, partial(_smaller, True, True))),
-            ("pmaxs", "b w d", partial(lanewise, partial(_smaller, True, False))),
-            ("vpmaxs", "q", partial(lanewise, partial(_smaller, True, False))),
-            ("pminu", "b w d", partial(lanewise, partial(_smaller, False, True))),
-            ("vpminu", "q", partial(lanewise, partial(_smaller, False, True))),
-            ("pmaxu", "b w d", partial(lanewise, partial(_smaller, False, False))),
-            ("vpmaxu", "q", partial(lanewise, partial(_smaller, False, False))),
-            ("psll", "w d q", partial(_shift, Domain.shl)),
-            ("psrl", "w d q", partial(_shift, Domain.shr)),
-            ("psra", "w d", partial(_shift, Domain.sar)),
-            ("vpsra", "q", partial(_shift, Domain.sar)),
-            ("vpsllv", "w d q", partial(lanewise, Domain.shl)),
-            ("vpsrlv", "w d q", partial(lanewise, Domain.shr)),
-            ("vpsrav", "w d q", partial(lanewise, Domain.sar)),
-            ("vprol", "d q", partial(_rotate, True)),
-            ("vpror", "d q", partial(_rotate, False)),
-            ("vprolv", "d q", partial(lanewise, partial(rotated, True))),
-            ("vprorv", "d q", partial(lanewise, partial(rotated, False))),
-            ("vpternlog", "d q", _ternlog),
-            ("vpopcnt", "b w d q", partial(lanewise, population, number=1)),
-            ("vplzcnt", "d q", partial(lanewise, leading_zeros, number=1)),
-            ("pcmpeq", "b w d q", partial(_compare, Domain.eq)),
-            ("pcmpgt", "b w d q", partial(_compare, _greater)),
-            ("vpcmp", "b w d q", partial(_compare_by_number, below)),
-            ("vpcmpu", "b w d q", partial(_compare_by_number, Domain.ult)),
-            ("vptestm", "b w d q", partial(_compare, _meet)),
-            ("vptestnm", "b w d q", partial(_compare, _are_apart)),
-            ("kxnor", "b w d q", partial(_of_masks, _xnor)),
-            ("kadd", "b w d q", partial(_of_masks, Domain.add)),
-            ("knot", "b w d q", partial(_of_masks, Domain.not_)),
-            ("kshiftl", "b w d q", partial(_of_masks, Domain.shl)),
-            ("kshiftr", "b w d q", partial(_of_masks, Domain.shr)),
-            ("kortest", "b w d q", partial(_mask_test, True)),
-            ("ktest", "b w d q", partial(_mask_test, False)),
-            ("kunpck", "bw wd dq", _mask_unpack),
+            ("padd b w d q", partial(lanewise, Domain.add)),
+            ("psub b w d q", partial(lanewise, Domain.sub)),
+            ("paddus b w", partial(lanewise, _add_saturated)),
+            ("psubus b w", partial(lanewise, _subtract_saturated)),
+            ("pmull w d, vpmull q", partial(lanewise, Domain.mul)),
+            ("pmins b w d, vpmins q", partial(lanewise, partial(_smaller, True, True))),
+            ("pmaxs b w d, vpmaxs q", partial(lanewise, partial(_smaller, True, False))),
+            ("pminu b w d, vpminu q", partial(lanewise, partial(_smaller, False, True))),
+            ("pmaxu b w d, vpmaxu q", partial(lanewise, partial(_smaller, False, False))),
+            ("psll w d q", partial(_shift, Domain.shl)),
+            ("psrl w d q", partial(_shift, Domain.shr)),
+            ("psra w d, vpsra q", partial(_shift, Domain.sar)),
+            ("vpsllv w d q", partial(lanewise, Domain.shl)),
+            ("vpsrlv w d q", partial(lanewise, Domain.shr)),
+            ("vpsrav w d q", partial(lanewise, Domain.sar)),
+            ("vprol d q", partial(_rotate, True)),
+            ("vpror d q", partial(_rotate, False)),
+            ("vprolv d q", partial(lanewise, partial(rotated, True))),
+            ("vprorv d q", partial(lanewise, partial(rotated, False))),
+            ("vpternlog d q", _ternlog),
+            ("vpopcnt b w d q", partial(lanewise, population, number=1)),
+            ("vplzcnt d q", partial(lanewise, leading_zeros, number=1)),
+            ("pcmpeq b w d q", partial(_compare, Domain.eq)),
+            ("pcmpgt b w d q", partial(_compare, _greater)),
+            ("vpcmp b w d q", partial(_compare_by_number, below)),
+            ("vpcmpu b w d q", partial(_compare_by_number, Domain.ult)),
+            ("vptestm b w d q", partial(_compare, _meet)),
+            ("vptestnm b w d q", partial(_compare, _are_apart)),
+            ("kxnor b w d q", partial(_of_masks, _xnor)),
+            ("kadd b w d q", partial(_of_masks, Domain.add)),
+            ("knot b w d q", partial(_of_masks, Domain.not_)),
+            ("kshiftl b w d q", partial(_of_masks, Domain.shl)),
+            ("kshiftr b w d q", partial(_of_masks, Domain.shr)),
+            ("kortest b w d q", partial(_mask_test, True)),
+            ("ktest b w d q", partial(_mask_test, False)),
+            ("kunpck bw wd dq", _mask_unpack),
         ),
         "pmuludq": partial(lanewise, _multiply_halves, 64),
         "ptest": _ptest,
