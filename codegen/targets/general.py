@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from setwise.codegen.ir.values import Value
-from setwise.codegen.targets.table import Row, Target
+from setwise.codegen.targets.table import Row, Target, alike, moves
 
 
 def _is_lea_scale(value: Value) -> bool:
@@ -29,13 +29,9 @@ _SHIFTS = (
 _LOW_SHIFTS = tuple(replace(row, op="low-shl", operands=row.operands.replace("d", "d32", 1)) for row in _SHIFTS)
 
 _X86_64 = (
-    Row("and", "and", "d B"),
-    Row("or", "or", "d B"),
-    Row("xor", "xor", "d B"),
-    Row("add", "add", "d B"),
+    *alike("d B", "and or xor add sub", "{}"),
     Row("add", "lea", "d [a+b]", when=lambda value: value.args[1].constant is None),
     Row("scaled-sum", "lea", "d [a+b*2^n]"),
-    Row("sub", "sub", "d B"),
     Row("not", "not", "d"),
     Row("flip", "bswap", "d"),
     *_SHIFTS,
@@ -53,12 +49,8 @@ _X86_64 = (
     Row("entry", "mov", "d [a+b*n]", when=lambda value: value.attr == 8),
     Row("entry", "mov", "d32 [a+b*n]", when=lambda value: value.attr == 4),
     Row("entry", "movzx", "d32 [a+b*n]", when=lambda value: value.attr == 1),
-    Row("store", "mov", "[slot] a"),
-    Row("reload", "mov", "d [slot]"),
+    *moves("mov"),
     Row("argument", "mov", "d [argument]"),
-    Row("load", "mov", "d [a+b*8+n]"),
-    Row("put", "mov", "[a+n] b"),
-    Row("put-entry", "mov", "[a+b*8+n] c"),
     Row("distance", "movsxd", "d [a+b*n]"),
 )
 

@@ -66,6 +66,21 @@ class Row:
         return letter in self.folded
 
 
+def alike(operands: str, operations: str, mnemonic: str) -> tuple[Row, ...]:
+    """Return a row with these operands for each operation. The operation replaces {} in its mnemonic.
+
+    >>> [row.mnemonic for row in alike("d B", "add sub", "p{}q")]
+    ['paddq', 'psubq']
+    """
+    return tuple(Row(op, mnemonic.format(op), operands) for op in operations.split())
+
+
+def moves(mnemonic: str) -> tuple[Row, ...]:
+    """Return the rows of an instruction that moves a register from or to memory of any alignment."""
+    operands = {"load": "d [a+b*8+n]", "store": "[slot] a", "reload": "d [slot]", "put": "[a+n] b"}
+    return tuple(Row(op, mnemonic, words) for op, words in {**operands, "put-entry": "[a+b*8+n] c"}.items())
+
+
 @dataclass(frozen=True)
 class Target:
     """An instruction set, as far as setwise uses it."""

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from setwise.codegen.ir.values import Value
 from setwise.codegen.targets.general import BMI2, X86_64
-from setwise.codegen.targets.table import Row, Target, per_lane_counts, uniform_count
+from setwise.codegen.targets.table import Row, Target, alike, moves, per_lane_counts, uniform_count
 
 
 def _doubled(value: Value) -> bool:
@@ -18,12 +18,8 @@ def _rows(*rows: Row) -> tuple[Row, ...]:
 
 # Rows of SSE2 only. The two-operand arithmetic overwrites argument a.
 _SSE2 = _rows(
-    Row("and", "pand", "d B"),
-    Row("or", "por", "d B"),
-    Row("xor", "pxor", "d B"),
-    Row("andn", "pandn", "d B"),
-    Row("add", "paddq", "d B"),
-    Row("sub", "psubq", "d B"),
+    *alike("d B", "and or xor andn", "p{}"),
+    *alike("d B", "add sub", "p{}q"),
     Row("add-bytes", "paddb", "d B"),
     Row("sub-bytes", "psubb", "d B"),
     Row("shl", "paddq", "d d", when=_doubled),
@@ -36,12 +32,8 @@ _SSE2 = _rows(
     Row("interleave-high", "punpckhbw", "d b"),
     Row("high-half", "pshufd", "d a 238", when=lambda value: value.args[0].lanes == 2),
     Row("load-constant", "movdqa", "d A"),
-    Row("load", "movdqu", "d [a+b*8+n]"),
-    Row("store", "movdqu", "[slot] a"),
-    Row("reload", "movdqu", "d [slot]"),
-    Row("put", "movdqu", "[a+n] b"),
+    *moves("movdqu"),
     Row("put-low", "movq", "[a+n] b"),
-    Row("put-entry", "movdqu", "[a+b*8+n] c"),
 )
 
 
@@ -61,8 +53,7 @@ SPLAT = Row("splat", "vpbroadcastq", "d a", file="vector")
 
 # Rows that AVX2 and AVX-512 share: the same mnemonic in VEX and EVEX encoding.
 _VEX = _rows(
-    Row("add", "vpaddq", "d a B"),
-    Row("sub", "vpsubq", "d a B"),
+    *alike("d a B", "add sub", "vp{}q"),
     Row("add-bytes", "vpaddb", "d a B8"),
     Row("sub-bytes", "vpsubb", "d a B8"),
     Row("shl", "vpaddq", "d a a", when=_doubled),
@@ -80,10 +71,7 @@ _VEX = _rows(
 )
 
 _AVX2 = _VEX + _rows(
-    Row("and", "vpand", "d a B"),
-    Row("or", "vpor", "d a B"),
-    Row("xor", "vpxor", "d a B"),
-    Row("andn", "vpandn", "d a B"),
+    *alike("d a B", "and or xor andn", "vp{}"),
     Row("shl", "vpsllq", "d a n", when=lambda value: uniform_count(value) and not _doubled(value)),
     Row("shr", "vpsrlq", "d a n", when=uniform_count),
     Row("blend", "vpblendd", "d b a n"),
@@ -91,12 +79,8 @@ _AVX2 = _VEX + _rows(
     SPLAT,
     Row("high-half", "vextracti128", "d a 1", when=lambda value: value.args[0].lanes == 4),
     Row("load-constant", "vmovdqa", "d A"),
-    Row("load", "vmovdqu", "d [a+b*8+n]"),
-    Row("store", "vmovdqu", "[slot] a"),
-    Row("reload", "vmovdqu", "d [slot]"),
-    Row("put", "vmovdqu", "[a+n] b"),
+    *moves("vmovdqu"),
     Row("put-low", "vmovq", "[a+n] b"),
-    Row("put-entry", "vmovdqu", "[a+b*8+n] c"),
 )
 
 SPLAT_RELOAD = Row("splat-reload", "vpbroadcastq", "d [slot1]", file="vector")
@@ -114,10 +98,7 @@ AVX2 = Target(
 )
 
 _AVX512 = _VEX + _rows(
-    Row("and", "vpandq", "d a B"),
-    Row("or", "vporq", "d a B"),
-    Row("xor", "vpxorq", "d a B"),
-    Row("andn", "vpandnq", "d a B"),
+    *alike("d a B", "and or xor andn", "vp{}q"),
     Row("ternary", "vpternlogq", "d b C n"),
     Row("shl", "vpsllq", "d A n", when=lambda value: uniform_count(value) and not _doubled(value)),
     Row("shr", "vpsrlq", "d A n", when=uniform_count),
@@ -130,13 +111,9 @@ _AVX512 = _VEX + _rows(
     Row("repeat", "vshufi64x2", "d a b 0"),
     Row("load-constant", "vpbroadcastq", "d A1", when=lambda value: uniform_count(value.args[0])),
     Row("load-constant", "vmovdqa64", "d A", when=lambda value: per_lane_counts(value.args[0])),
-    Row("load", "vmovdqu64", "d [a+b*8+n]"),
-    Row("store", "vmovdqu64", "[slot] a"),
-    Row("reload", "vmovdqu64", "d [slot]"),
-    Row("put", "vmovdqu64", "[a+n] b"),
+    *moves("vmovdqu64"),
     # Assemblers differ in their encoding of vmovq to memory from registers 16 to 31. vmovlps has one encoding.
     Row("put-low", "vmovlps", "[a+n] b"),
-    Row("put-entry", "vmovdqu64", "[a+b*8+n] c"),
 )
 
 AVX512 = Target(
