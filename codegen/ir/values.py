@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from operator import index, is_, or_
 from types import MappingProxyType
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeVar
 
 from setwise.codegen.board import ROOK, Direction, leap
 from setwise.codegen.ir.operations import ALL as ALL
@@ -29,6 +29,7 @@ from setwise.codegen.ir.operations import Operation, operation_named
 from setwise.codegen.machine.code import Line, RegisterFile
 
 Lanes = tuple[int, ...]
+T = TypeVar("T")
 
 
 _NO_NUMBER = (
@@ -40,6 +41,24 @@ _COMPARED = (
     "boards are compared when the code runs, so Python's == and != cannot: "
     "use when, while_ or switch, with nonzero(a ^ b), or below(a ^ b, 1) for equal ones"
 )
+
+
+def _operator(op: str) -> Callable[[Value, Value | int], Value]:
+    """Return the operator of values for an operation."""
+    return lambda value, other: make(op, value, other)
+
+
+def _in_place(operator: Callable[[Value, T], Value]) -> Callable[[Value, T], Value]:
+    """Return the in-place form of an operator, such as &= for &.
+
+    It marks the result, but no constant, parameter or result of a region.
+    """
+
+    def assigned(value: Value, other: T) -> Value:
+        result = operator(value, other)
+        return replace(result, in_place=True) if result.args and result.region is None else result
+
+    return assigned
 
 
 @dataclass(eq=False, slots=True, repr=False)
@@ -124,24 +143,12 @@ class Value:
         """Return the number of set bits in each lane."""
         return make("popcount", self)
 
-    def __and__(self, other: Value | int) -> Value:
-        return make("and", self, other)
-
-    def __or__(self, other: Value | int) -> Value:
-        return make("or", self, other)
-
-    def __xor__(self, other: Value | int) -> Value:
-        return make("xor", self, other)
-
-    def __add__(self, other: Value | int) -> Value:
-        return make("add", self, other)
-
-    def __sub__(self, other: Value | int) -> Value:
-        return make("sub", self, other)
-
-    def __mul__(self, other: Value | int) -> Value:
-        return make("mul", self, other)
-
+    __and__ = _operator("and")
+    __or__ = _operator("or")
+    __xor__ = _operator("xor")
+    __add__ = _operator("add")
+    __sub__ = _operator("sub")
+    __mul__ = _operator("mul")
     __rand__, __ror__, __rxor__, __radd__, __rmul__ = __and__, __or__, __xor__, __add__, __mul__
 
     def __rsub__(self, other: int) -> Value:
@@ -163,26 +170,8 @@ class Value:
         """Rotate left by `count`; a negative count rotates right."""
         return _shift("rotl", self, count)
 
-    def __iand__(self, other: Value | int) -> Value:
-        return _in_place(self & other)
-
-    def __ior__(self, other: Value | int) -> Value:
-        return _in_place(self | other)
-
-    def __ixor__(self, other: Value | int) -> Value:
-        return _in_place(self ^ other)
-
-    def __iadd__(self, other: Value | int) -> Value:
-        return _in_place(self + other)
-
-    def __isub__(self, other: Value | int) -> Value:
-        return _in_place(self - other)
-
-    def __ilshift__(self, count: int | Lanes | Value) -> Value:
-        return _in_place(self << count)
-
-    def __irshift__(self, count: int | Lanes | Value) -> Value:
-        return _in_place(self >> count)
+    __iand__, __ior__, __ixor__, __iadd__, __isub__ = map(_in_place, (__and__, __or__, __xor__, __add__, __sub__))
+    __ilshift__, __irshift__ = map(_in_place, (__lshift__, __rshift__))
 
 
 @dataclass(frozen=True, slots=True)
@@ -366,10 +355,6 @@ def _in_lanes(operand: Value | int, lanes: int) -> Value:
             f"operands of {operand.lanes} and {lanes} lanes: widen one by layout.board, or unite lanes by layout.union"
         )
     return constant(operand.number, lanes)
-
-
-def _in_place(value: Value) -> Value:
-    return replace(value, in_place=True) if value.args and value.region is None else value
 
 
 def _shift(op: str, value: Value, count: int | Lanes | Value) -> Value:
