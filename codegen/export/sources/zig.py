@@ -6,6 +6,7 @@ Zig's compiler lowers plain integers and @Vector to instructions of its choice.
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import product
 
 from setwise.codegen.export.banner import about, described, head
 from setwise.codegen.export.names import bare_symbol, isa_name
@@ -123,10 +124,6 @@ def _ternary(value: Value, operands: Sequence[str]) -> str:
     return text.removeprefix("(").removesuffix(")") if text.startswith("(") else text
 
 
-_INPUTS = {0xF0: "a", 0xCC: "b", 0xAA: "c"}
-"""The three inputs by their truth tables, whose bit 4a + 2b + c is the value for a, b and c."""
-
-
 def three_input_logic(truth: int) -> str:
     """Return a short, fully parenthesized expression of a, b and c with this truth table.
 
@@ -138,18 +135,18 @@ def three_input_logic(truth: int) -> str:
 
 @cache
 def _expressions() -> Mapping[int, str]:
-    """Return an expression for each of the 256 truth tables, found by increasing number of operations."""
-    expressions = dict(_INPUTS)
-    levels: list[dict[int, str]] = [dict(_INPUTS)]
+    """Return an expression for each of the 256 truth tables, found by increasing number of operations.
+
+    The three inputs have truth tables, too: bit 4a + 2b + c of a table is the value for a, b and c.
+    """
+    levels: list[dict[int, str]] = [{0xF0: "a", 0xCC: "b", 0xAA: "c"}]
+    expressions = dict(levels[0])
     while len(expressions) < 256:
-        level: dict[int, str] = {}
-        for truth, text in levels[-1].items():
-            level.setdefault(~truth & 0xFF, f"~{text}")
-        for at, lefts in enumerate(levels):
-            for left, first in lefts.items():
-                for right, second in levels[len(levels) - 1 - at].items():
-                    for sign, truth in (("&", left & right), ("|", left | right), ("^", left ^ right)):
-                        level.setdefault(truth, f"({first} {sign} {second})")
+        level = {~truth & 0xFF: f"~{text}" for truth, text in levels[-1].items()}
+        for lefts, rights in zip(levels, reversed(levels), strict=True):
+            for (left, first), (right, second) in product(lefts.items(), rights.items()):
+                for sign, truth in (("&", left & right), ("|", left | right), ("^", left ^ right)):
+                    level.setdefault(truth, f"({first} {sign} {second})")
         levels.append({truth: text for truth, text in level.items() if truth not in expressions})
         expressions.update(levels[-1])
     return expressions
