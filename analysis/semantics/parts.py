@@ -14,16 +14,8 @@ UNDEFINED: Mapping[str, Flag | None] = dict.fromkeys(("cf", "of", "sf", "zf", "p
 """All status flags, each undefined."""
 
 
-def _below_or_equal(x: Execution) -> Bits:
-    return x.domain.or_(x.flag("cf"), x.flag("zf"), 1)
-
-
 def _less(x: Execution) -> Bits:
     return x.domain.xor(x.flag("sf"), x.flag("of"), 1)
-
-
-def _less_or_equal(x: Execution) -> Bits:
-    return x.domain.or_(x.flag("zf"), _less(x), 1)
 
 
 def _opposite(condition: Condition, x: Execution) -> Bits:
@@ -35,11 +27,11 @@ _CONDITIONS: Sequence[tuple[str, str, Condition]] = (
     ("o", "no", lambda x: x.flag("of")),
     ("b", "ae", lambda x: x.flag("cf")),
     ("e", "ne", lambda x: x.flag("zf")),
-    ("be", "a", _below_or_equal),
+    ("be", "a", lambda x: x.domain.or_(x.flag("cf"), x.flag("zf"), 1)),
     ("s", "ns", lambda x: x.flag("sf")),
     ("p", "np", lambda x: x.flag("pf")),
     ("l", "ge", _less),
-    ("le", "g", _less_or_equal),
+    ("le", "g", lambda x: x.domain.or_(x.flag("zf"), _less(x), 1)),
 )
 CONDITIONS: Mapping[str, Condition] = {
     **{name: condition for name, _, condition in _CONDITIONS},
