@@ -13,7 +13,7 @@ from setwise.codegen.export.sources.cpp_namespace import ending, opening
 from setwise.codegen.export.sources.dispatch import Choice, boards, choice_basis, choices, features_of, pext_note
 from setwise.codegen.export.sources.intrinsics import LOAD, NOTE, STORE, WithIntrinsics, named
 from setwise.codegen.export.sources.language import folded, function_text, indented
-from setwise.codegen.export.sources.requirements import BITS, FAST_PEXT, constant_name, cpuid_test, source_facts
+from setwise.codegen.export.sources.requirements import BITS, FAST_PEXT, cpuid_test, lines_for, source_facts
 from setwise.codegen.export.sources.source import body, runs_when_compiled
 from setwise.codegen.kernel import Kernel
 
@@ -109,7 +109,7 @@ _ALIGNMENT = """\
 #endif"""
 
 _ENABLED = """\
-#if defined(SETWISE_X86_64) && {test}
+#if defined(SETWISE_X86_64) && {given}
 #define SETWISE_ENABLED_{name} SETWISE_CPU_{name}
 #else
 #define SETWISE_ENABLED_{name} 0u
@@ -341,14 +341,14 @@ def _features(offered: Sequence[Choice], dispatch: bool) -> Iterator[str]:
     if avx:
         yield _ALIGNMENT
     lines = ["/* A bit for each CPU feature that a choice depends on, and those that this compiler supports. */"]
-    lines += [f"#define SETWISE_CPU_{constant_name(feature)} {BITS[feature]}u" for feature in wanted]
+    lines += lines_for(wanted, "#define SETWISE_CPU_{name} {bit}u")
     usable = f"(SETWISE_STACK_ALIGNED ? 0xFFFFFFFFu : {masked}u)" if avx else "0xFFFFFFFFu"
     yield "\n".join((*lines, f"#define SETWISE_USABLE {usable}"))
     lines = ["/* The features that the compiler flags enable. */"]
     for feature in wanted:
-        name = constant_name(feature)
-        lines.append(_ENABLED.format(name=name, test=_TESTS.get(feature, f"defined(__{name}__)")))
-    enabled = " | \\\n    ".join(f"SETWISE_ENABLED_{constant_name(feature)}" for feature in wanted)
+        given = _TESTS.get(feature, "defined(__{name}__)")
+        lines += lines_for([feature], _ENABLED.replace("{given}", given))
+    enabled = " | \\\n    ".join(lines_for(wanted, "SETWISE_ENABLED_{name}"))
     yield "\n".join((*lines, f"#define SETWISE_ENABLED (({enabled}) & SETWISE_USABLE)"))
     if dispatch:
         yield _DETECT
@@ -362,15 +362,13 @@ def _features(offered: Sequence[Choice], dispatch: bool) -> Iterator[str]:
 
 def _features_of(wanted: Sequence[str]) -> str:
     """Return a function from the results of CPUID and XGETBV to features."""
-    lines = []
-    for feature in wanted:
-        tests = cpuid_test(feature, "({word} & {mask}u) == {mask}u", "!setwise_slow_pext(leaf0, leaf1)", " && ")
-        lines += [f"    if ({tests})", f"        found |= SETWISE_CPU_{constant_name(feature)};"]
+    syntax = "({word} & {mask}u) == {mask}u", "!setwise_slow_pext(leaf0, leaf1)", " && "
+    lines = lines_for(wanted, "    if ({test})\n        found |= SETWISE_CPU_{name};", *syntax)
     return "\n".join((_FEATURES_OF, *folded(lines), "    return found & SETWISE_USABLE;", "}"))
 
 
 def _mask(needs: Sequence[str]) -> str:
-    return " | ".join(f"SETWISE_CPU_{constant_name(feature)}" for feature in needs)
+    return " | ".join(lines_for(needs, "SETWISE_CPU_{name}"))
 
 
 def _choice(choice: Choice, dispatch: bool) -> str:

@@ -14,7 +14,7 @@ from setwise.codegen.export.order import Order
 from setwise.codegen.export.prototypes import returns
 from setwise.codegen.export.sources.dispatch import Choice, choices, features_of
 from setwise.codegen.export.sources.language import Language, commented, folded, function_text, indented
-from setwise.codegen.export.sources.requirements import FAST_PEXT, bytes_requirement, cpuid_test
+from setwise.codegen.export.sources.requirements import FAST_PEXT, bytes_requirement, lines_for
 from setwise.codegen.export.sources.source import body
 from setwise.codegen.kernel import Kernel
 
@@ -180,7 +180,6 @@ def _best(choice: Choice, ending: Callable[[Kernel], str]) -> list[str]:
 def _features(wanted: Sequence[str]) -> str:
     """Return the definitions that detect features."""
     lines = [*_SLOW_PEXT] if FAST_PEXT in wanted else []
-    for feature in wanted:
-        test = cpuid_test(feature, "{word}&{mask} == {mask}", "!slowPext", " && ")
-        lines.append(f"found.{feature} = {test}".replace("-p", "P"))
-    return function_text((_CPU.format(", ".join(wanted).replace("-p", "P")),), folded([*lines, "return found"]))
+    lines += lines_for(wanted, "found.{feature} = {test}", "{word}&{mask} == {mask}", "!slowPext", " && ")
+    text = function_text((_CPU.format(", ".join(wanted)),), folded([*lines, "return found"]))
+    return text.replace("fast-pext", "fastPext")

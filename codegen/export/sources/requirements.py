@@ -92,6 +92,21 @@ def constant_name(feature: str) -> str:
     return feature.replace("-", "_").upper()
 
 
+def lines_for(features: Iterable[str], template: str, *syntax: str) -> list[str]:
+    """Return the lines of a template for each of these features, oldest first.
+
+    It has the {feature}, its {name} as a constant, its {bit}, and its {test}: `cpuid_test` with the arguments `syntax`.
+
+    >>> lines_for(("bmi2",), "#define {name} {bit}")
+    ['#define BMI2 16']
+    """
+    lines = []
+    for feature in sorted(features, key=ORDER.index):
+        words = {"name": constant_name(feature), "bit": BITS[feature], "test": cpuid_test(feature, *syntax)}
+        lines += template.format(feature=feature, **words).splitlines()
+    return lines
+
+
 def _implied(needs: Iterable[str]) -> set[str]:
     """Return the features that others imply."""
     found: set[str] = set()

@@ -10,7 +10,7 @@ from setwise.codegen.export.prototypes import VECTORS
 from setwise.codegen.export.sources.dispatch import Choice, boards, choice_basis, choices, features_of, pext_note, usage
 from setwise.codegen.export.sources.intrinsics import LOAD, NOTE, STORE, WithIntrinsics, named
 from setwise.codegen.export.sources.language import commented, folded, function_text, indented
-from setwise.codegen.export.sources.requirements import BITS, FAST_PEXT, constant_name, cpuid_test, source_facts
+from setwise.codegen.export.sources.requirements import FAST_PEXT, constant_name, lines_for, source_facts
 from setwise.codegen.export.sources.source import body, runs_when_compiled
 from setwise.codegen.kernel import Kernel
 
@@ -239,9 +239,8 @@ def _features(offered: Sequence[Choice], dispatch: bool) -> Iterator[str]:
     wanted = features_of(offered)
     if not wanted:
         return
-    constants = [f"const {constant_name(feature)}: u32 = {BITS[feature]};" for feature in wanted]
     enabled = [f"if {_cfg(feature)} {{ {constant_name(feature)} }} else {{ 0 }}" for feature in wanted]
-    lines = [f"#[allow(dead_code)]\n{line}" for line in constants]
+    lines = lines_for(wanted, "#[allow(dead_code)]\nconst {name}: u32 = {bit};")
     lines += ["/// The features that the compiler flags enable.", "#[rustfmt::skip]"]
     lines += ["#[allow(unknown_lints, unexpected_cfgs)]", f"const ENABLED: u32 = {' | '.join(enabled)};"]
     yield "\n".join(folded(lines))
@@ -260,11 +259,9 @@ def _cfg(feature: str) -> str:
 
 def _features_of(wanted: Sequence[str]) -> str:
     """Return a function from the results of CPUID and XGETBV to features."""
-    lines = ["let mut found = 0;"]
-    for feature in wanted:
-        tests = cpuid_test(feature, "{word} & {mask} == {mask}", "!slow_pext(leaf0, leaf1)", " && ")
-        lines += [f"if {tests} {{", f"    found |= {constant_name(feature)};", "}"]
-    return "\n".join((_FEATURES_OF, *folded(indented([*lines, "found"])), "}"))
+    syntax = "{word} & {mask} == {mask}", "!slow_pext(leaf0, leaf1)", " && "
+    lines = lines_for(wanted, "if {test} {{\n    found |= {name};\n}}", *syntax)
+    return "\n".join((_FEATURES_OF, *folded(indented(["let mut found = 0;", *lines, "found"])), "}"))
 
 
 def _branching(choice: Choice, ending: Callable[[Kernel], str]) -> list[str]:
