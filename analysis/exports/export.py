@@ -159,6 +159,5 @@ def _format(name: str, endbr64: bool, dispatch: bool) -> Format:
         raise ValueError(f"{name} cannot add endbr64: leave out --endbr64")
     if dispatch and not FORMATS[name].dispatch:
         choosing = [other for other, format in FORMATS.items() if format.dispatch]
-        remedy = f"leave out --dispatch, or use one of {', '.join(choosing)}"
-        raise ValueError(f"{name} has no run-time dispatch: {remedy}{' (Zig compiles C)' if name == 'zig' else ''}")
+        raise ValueError(f"{name} has no run-time dispatch: leave out --dispatch, or use one of {', '.join(choosing)}")
     return FORMATS[name]

@@ -91,7 +91,9 @@ FORMATS: Mapping[str, Format] = {
     "go": Format(go_package.files, fallback=True, dispatch=True, endbr64=False),
     "c": Format(c.files, fallback=True, dispatch=True, endbr64=False),
     "rust": Format(partial(_source, rust.module, ".rs"), fallback=True, dispatch=True, endbr64=False),
-    "zig": Format(partial(_source, zig.module, ".zig"), fallback=True, endbr64=False, isas=_WITHOUT_GFNI),
+    "zig": Format(
+        partial(_source, zig.module, ".zig"), fallback=True, dispatch=True, endbr64=False, isas=_WITHOUT_GFNI
+    ),
     "javascript": Format(partial(_source, javascript.module, ".mjs"), endbr64=False, isas=("x86-64",)),
     "elf": Format(partial(_objects, elf, ".o")),
     "coff": Format(partial(_objects, coff, ".obj"), abi="win64"),

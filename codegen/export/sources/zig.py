@@ -5,18 +5,22 @@ Zig's compiler lowers plain integers and @Vector to instructions of its choice.
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from itertools import product
 
 from setwise.codegen.export.banner import about, described, head
-from setwise.codegen.export.names import bare_symbol, isa_name
+from setwise.codegen.export.listings.dialects import ATT, Scaffold
+from setwise.codegen.export.listings.listing import source
+from setwise.codegen.export.names import bare_symbol, isa_name, symbol
 from setwise.codegen.export.order import Order
 from setwise.codegen.export.sources.dispatch import Choice, boards, choices, features_of, usage
-from setwise.codegen.export.sources.language import Language, commented, function_text
-from setwise.codegen.export.sources.requirements import FAST_PEXT, source_facts
+from setwise.codegen.export.sources.language import Language, commented, function_text, indented
+from setwise.codegen.export.sources.requirements import FAST_PEXT, bytes_requirement, lines_for, source_facts
 from setwise.codegen.export.sources.source import body
 from setwise.codegen.ir.values import Value
 from setwise.codegen.kernel import Kernel
+from setwise.codegen.machine.processors import BASELINE
 
 HEAD = """\
 const std = @import("std");
@@ -51,6 +55,52 @@ fn has(comptime wanted: []const std.Target.x86.Feature) bool {
     }
     return true;
 }"""
+
+
+_DISPATCH = (
+    "If the processor has a better one, found by CPUID at the first call, they call assembly in this file (Zig 0.14 or",
+    "later). On macOS, and where LLVM does not compile, as in Debug builds without -fllvm, only -mcpu counts.",
+)
+_DETECT = """\
+/// Whether the assembly in this file is used: LLVM assembles it; Zig's own backend cannot.
+const assembles = builtin.cpu.arch == .x86_64 and builtin.zig_backend == .stage2_llvm and
+    builtin.object_format != .macho;
+
+/// Return eax, ebx, ecx and edx of a CPUID leaf.
+fn cpuid(leaf: u32) [4]u32 {
+    var b: u32, var c: u32, var d: u32 = .{ 0, 0, 0 };
+    const a = asm volatile ("cpuid"
+        : [_] "={eax}" (-> u32), [_] "={ebx}" (b), [_] "={ecx}" (c), [_] "={edx}" (d)
+        : [_] "{eax}" (leaf), [_] "{ecx}" (@as(u32, 0)));
+    return .{ a, b, c, d };
+}
+
+var known: u32 = 0;
+
+/// Return the usable features. The first call detects them; concurrent first calls get the same result.
+fn detected() u32 {
+    const features = @atomicLoad(u32, &known, .monotonic);
+    if (features != 0) return features;
+    const leaf0, const leaf1 = .{ cpuid(0), cpuid(1) };
+    const leaf7 = if (leaf0[0] < 7) .{ 0, 0, 0, 0 } else cpuid(7);
+    var high: u32 = 0;
+    // Without OSXSAVE there is no XGETBV, and the system saves no AVX registers.
+    const state = if (leaf1[2] >> 27 & 1 == 0) 0 else asm volatile ("xgetbv"
+        : [_] "={eax}" (-> u32), [_] "={edx}" (high) : [_] "{ecx}" (@as(u32, 0)));
+    const found = features_of(leaf0, leaf1, leaf7, state) | 1;
+    @atomicStore(u32, &known, found, .monotonic);
+    return found;
+}
+
+/// Return the usable features: those that CPUID leaves 0, 1 and 7 report and whose registers the system saves.
+pub fn features_of(leaf0: [4]u32, leaf1: [4]u32, leaf7: [4]u32, state: u32) u32 {
+    // pext and pdep are microcode before Zen 3, family 25, of AuthenticAMD and HygonGenuine.
+    const family = (leaf1[0] >> 8 & 15) + (leaf1[0] >> 20 & 255);
+    const slow_pext = (leaf0[1] == 0x68747541 or leaf0[1] == 0x6F677948) and family < 25;
+    _ = .{ slow_pext, leaf7, state };
+    var found: u32 = 0;"""
+_WITHIN = Scaffold((".text", ".p2align 4", "{symbol}:"), data=(".balign {alignment}",))
+"""The lines around assembly within a Zig file. Its data is beside the code, which suits ELF and COFF."""
 
 
 class _Zig(Language):
@@ -164,9 +214,7 @@ def _result(kernel: Kernel) -> str:
 
 
 def module(order: Order) -> str:
-    """Return the text of the file. Raise ValueError for run-time dispatch, or a parameter with a function's name."""
-    if order.dispatch:
-        raise ValueError("Zig compiles every function for one CPU (-mcpu): leave out --dispatch, or use the C header")
+    """Return the text of the file. Raise ValueError for a parameter with a function's name."""
     offered = choices(order)
     functions = {*map(bare_symbol, order.kernels), *(choice.bare for choice in offered)}
     for kernel in order.kernels:
@@ -178,7 +226,34 @@ def module(order: Order) -> str:
         parts.append(_HAS)
     if FAST_PEXT in features_of(offered):
         parts.append(_PEXT)
-    return "\n\n".join((*parts, *(_choice(choice, order.called) for choice in offered))) + "\n"
+    asked = [kernel for choice in offered for kernel, _ in choice.better if _asked(kernel, order)]
+    if asked:
+        parts += [_detection(asked, order), *map(_assembly, asked)]
+    return "\n\n".join((*parts, *(_choice(choice, order) for choice in offered))) + "\n"
+
+
+def _asked(kernel: Kernel, order: Order) -> list[str]:
+    """Return the features for which a program asks the processor before it calls the kernel's assembly, if it may."""
+    return [feature for feature in bytes_requirement(kernel, order) if order.dispatch and feature not in BASELINE]
+
+
+def _detection(kernels: Sequence[Kernel], order: Order) -> str:
+    """Return the definitions that find out which of these kernels a processor can execute."""
+    needed = {feature for kernel in kernels for feature in _asked(kernel, order)}
+    syntax = "{word} & {mask} == {mask}", "!slow_pext", " and "
+    tests = lines_for(needed, "    if ({test})\n        found |= {name};", *syntax)
+    return "\n".join((*lines_for(needed, "const {name} = {bit};"), "", _DETECT, *tests, "    return found;", "}"))
+
+
+def _assembly(kernel: Kernel) -> str:
+    """Return the assembly of a kernel, and the declaration of its function in the System V convention."""
+    name, parameters, made = symbol(kernel), _Zig().parameters(kernel), _result(kernel)
+    if made.startswith("["):
+        parameters, made = f"{parameters}, results: *{made}", "void"
+    lines = "\n".join(source(kernel.code, name, replace(ATT, scaffolds={"elf": _WITHIN}))).splitlines()
+    text = "\n".join(f"        \\\\{line}" for line in lines)
+    declared = f"extern fn {name}({parameters}) callconv(.{{ .x86_64_sysv = .{{}} }}) {made};"
+    return f"{declared}\ncomptime {{\n    if (assembles) asm (\n{text}\n    );\n}}"
 
 
 def _introduction(order: Order, offered: Sequence[Choice]) -> str:
@@ -188,12 +263,13 @@ def _introduction(order: Order, offered: Sequence[Choice]) -> str:
         f'Use it with `const {order.called} = @import("{order.called}.zig");`.',
         boards(order.kernels),
         "Functions without an instruction set in their name use the best one of the target CPU (-mcpu).",
+        *(_DISPATCH if order.dispatch else ()),
         "A function with _isa at the end of its name tells which.",
         "Zig has no intrinsics: setwise selects the operations, your compiler the instructions.",
     ]
     if FAST_PEXT in features_of(offered):
         lines.append("Kernels with pext and pdep, which are slow before Zen 3, are used only if your root file has")
-        lines.append("`pub const setwise_pext = true;`.")
+        lines.append(f"`pub const setwise_pext = true;`{', or with --dispatch where they are fast' * order.dispatch}.")
     return "\n".join(commented(lines))
 
 
@@ -202,7 +278,7 @@ def _documented(kernel: Kernel, order: Order) -> str:
     return "\n".join((*commented(lines, "///"), function(kernel)))
 
 
-def _choice(choice: Choice, file: str) -> str:
+def _choice(choice: Choice, order: Order) -> str:
     plain = choice.plain
     contract = plain.routine.contract
     arguments = [p.name for p in contract.parameters if p.kind != "results"]
@@ -214,9 +290,15 @@ def _choice(choice: Choice, file: str) -> str:
         arguments = [*(f"{name}.ptr" for name in (*inputs, written)), f"{written}.len"]
         typed = [*(f"{name}: []const u64" for name in inputs), f"{written}: []u64"]
     line = f"pub fn {choice.bare}({', '.join(typed)}) {_result(plain)} {{"
-    text = described(plain.routine, f"Usage: `{usage(contract, f'{file}.{choice.bare}', 'const', '')}`")
-    calls = _branching(choice, lambda kernel: f"return {bare_symbol(kernel)}({', '.join(arguments)});")
-    names = _branching(choice, lambda kernel: f'return "{isa_name(kernel)}";')
+    text = described(plain.routine, f"Usage: `{usage(contract, f'{order.called}.{choice.bare}', 'const', '')}`")
+    made, given = _result(plain), ", ".join(arguments)
+    assembled = called = f"return {{}}({given});"
+    if made.startswith("["):
+        assembled = f"var results: {made} = undefined;\n{{}}({given}, &results);\nreturn results;"
+    calls = _branching(
+        choice, order, lambda kernel: (called.format(bare_symbol(kernel)), assembled.format(symbol(kernel)))
+    )
+    names = _branching(choice, order, lambda kernel: (f'return "{isa_name(kernel)}";',) * 2)
     named = (
         f'/// Return the instruction set that {choice.bare}() uses, such as "x86-64".',
         f"pub fn {choice.bare}_isa() []const u8 {{",
@@ -224,10 +306,14 @@ def _choice(choice: Choice, file: str) -> str:
     return "\n\n".join((function_text((*commented(text, "///"), line), [*lines, *calls]), function_text(named, names)))
 
 
-def _branching(choice: Choice, ending: Callable[[Kernel], str]) -> Iterator[str]:
-    """Yield statements that end in the same way with the best kernel of a choice."""
+def _branching(choice: Choice, order: Order, endings: Callable[[Kernel], tuple[str, str]]) -> Iterator[str]:
+    """Yield statements that end with the best kernel of a choice: in its source or, with dispatch, in its assembly."""
     for kernel, needs in choice.better:
+        in_source, in_assembly = endings(kernel)
         wanted = ", ".join(f".{feature.replace('bmi1', 'bmi')}" for feature in needs if feature != FAST_PEXT)
         allowed = " and fast_pext" if FAST_PEXT in needs else ""
-        yield f"if (comptime has(&.{{ {wanted} }}){allowed}) {ending(kernel)}"
-    yield ending(choice.plain)
+        yield f"if (comptime has(&.{{ {wanted} }}){allowed}) {in_source}"
+        if asked := " | ".join(lines_for(_asked(kernel, order), "{name}")):
+            test = f"if (assembles and ~detected() & ({asked}) == 0) {{"
+            yield from (test, *indented(in_assembly.splitlines()), "}")
+    yield endings(choice.plain)[0]

@@ -202,9 +202,8 @@ def test_one_command_fills_a_folder_for_every_processor(tmp_path: Path, capsys: 
         ((SOUTH, "--format", "elf", "--lanes", "2"), "has one lane: leave --lanes out"),
         (
             (SOUTH, "--format", "elf", "--dispatch"),
-            "has no run-time dispatch: leave out --dispatch, or use one of go, c, rust",
+            "has no run-time dispatch: leave out --dispatch, or use one of go, c, rust, zig",
         ),
-        ((SOUTH, "--format", "zig", "--dispatch"), "or use one of go, c, rust (Zig compiles C)"),
         (("exploding.rook", "--format", "go"), "jump table"),
         (("exploding.rook", "--format", "elf", "--isa", "avx2"), "is not available for avx2"),
         ((SOUTH, "--format", "go", "--endbr64"), "go cannot add endbr64"),

@@ -14,12 +14,12 @@ from setwise.analysis.exports.facts import facts_of
 from setwise.codegen.catalogue import find
 from setwise.codegen.export.order import Order
 from setwise.codegen.export.sources import rust, zig
-from setwise.codegen.export.sources.requirements import constant_name
+from setwise.codegen.export.sources.requirements import BITS, constant_name
 from setwise.codegen.run import cpu
 from setwise.codegen.run.executable import runnable
 from setwise.codegen.variants import variant_named
 from tests.codegen.export.exports import kernel
-from tests.codegen.export.machines import under_qemu
+from tests.codegen.export.machines import natively, under_qemu, under_wine
 from tests.codegen.export.sources.exported import cpuid_cases, run
 from tests.conftest import require_module, require_rust
 
@@ -181,9 +181,62 @@ def test_zig_chooses_for_the_cpu_that_is_built_for(tmp_path: Path, cpu_name: str
     assert list(results) == [0x0101_0101_0101_01FE, 0x8040_2010_0804_0200]
 
 
-def test_zig_does_not_ask_the_processor() -> None:
-    with pytest.raises(ValueError, match=r"Zig compiles every function for one CPU .* use the C header"):
-        zig.module(order(dispatch=True))
+ZIG_MAIN = """\
+const std = @import("std");
+const setwise = @import("setwise.zig");
+pub fn main() void {
+    const queens = [5]u64{ 1, 1 << 48, 0, 0, 0 };
+    var boards = [5]u64{ ~queens[0], ~queens[1], 0, 0, 0 };
+    setwise.kogge_stone_attacks_nort_batch(&queens, &boards, &boards);
+    const pair = setwise.sliders_pair(1, 1, 1);
+    if (setwise.kogge_stone_attacks_queen(1, ~queens[0]) != %(attacked)d) std.process.exit(1);
+    if (boards[0] != 0x0101010101010100 or boards[1] != 1 << 56 or boards[2] != 0) std.process.exit(2);
+    if (pair[0] != 0x01010101010101FE or pair[1] != 0x8040201008040200) std.process.exit(3);
+    %(more)s
+}
+"""
+PRINTED = '    _ = std.c.printf("%.*s\\n", @as(c_int, @intCast(setwise.{0}_isa().len)), setwise.{0}_isa().ptr);\n'
+
+
+def zig_program(folder: Path, *flags: str, more: str = "") -> Path:
+    """The program of the Zig file with dispatch, for processors with SSE2 alone or for another target."""
+    require_module("ziglang")
+    (folder / "setwise.zig").write_text(zig.module(order(dispatch=True)), encoding="ascii")
+    (folder / "use.zig").write_text(ZIG_MAIN % {"attacked": ATTACKED, "more": more}, encoding="ascii")
+    run([sys.executable, "-m", "ziglang", "build-exe", "use.zig", *flags, "-femit-bin=use"], folder)
+    return folder / "use"
+
+
+def test_zig_chooses_when_it_runs(tmp_path: Path) -> None:
+    """On each processor; what it finds in words of CPUID, too."""
+    text = zig.module(order(dispatch=True))
+    wanted = [each for each in BITS if f"const {constant_name(each)} = " in text]
+    assert wanted == ["bmi1", "bmi2", "fast-pext", "avx2", "avx512vl"]
+    more = "".join(map(PRINTED.format, ("kogge_stone_attacks_queen", "kogge_stone_attacks_nort_batch", "sliders_pair")))
+    for at, (*leaves, state, found) in enumerate(cpuid_cases(wanted), 4):
+        words = ", ".join(f".{{ {', '.join(map(str, leaf))} }}" for leaf in leaves)
+        more += f"    if (setwise.features_of({words}, {state}) != {found}) std.process.exit({at});\n"
+    program = zig_program(tmp_path, "-OReleaseFast", "-mcpu=x86_64", "-lc", more=more)
+    assert under_qemu("Nehalem", program).split() == ["x86-64", "sse2", "x86-64"]
+    assert under_qemu("Haswell", program).split() == ["avx2", "avx2", "bmi2-pext"]
+    assert under_qemu("EPYC", program).split() == ["avx2", "avx2", "x86-64"]
+    assert under_qemu("Haswell,-xsave", program).split() == ["bmi2", "sse2", "bmi2-pext"]
+    assert natively(program).split()[0] == ("avx512" if "avx512vl" in cpu.features() else "avx2")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "flags", ["-target x86_64-windows -OReleaseSafe", "-target aarch64-linux", "-ODebug", "-fllvm"]
+)
+def test_zig_dispatches_or_not_on_all_platforms(tmp_path: Path, flags: str) -> None:
+    """Zig's own backend, which is the default of Debug builds, and other processors have the plain kernels."""
+    program = zig_program(tmp_path, *flags.split())
+    if "windows" in flags:
+        under_wine(program)
+    elif "aarch64" in flags:
+        under_qemu("max", program, machine="aarch64")
+    else:
+        natively(program)
 
 
 def test_a_zig_file_names_the_switch_for_pext_where_it_has_such_kernels() -> None:
