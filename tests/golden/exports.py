@@ -74,7 +74,7 @@ def lines(routines: Sequence[str] = ROUTINES) -> Iterator[str]:
             for format in FORMATS:
                 request = Golden(format, (name,), (isa,), FORMATS[format].abi, proved=True)
                 try:
-                    files = files_of(request, kernels_of(request))
+                    files = files_of(request, [*kernels_of(request)])
                 except ValueError:
                     continue
                 content = b"".join(b"%b\0%d\0%b" % (file.encode(), len(files[file]), files[file]) for file in files)
