@@ -100,7 +100,7 @@ def _in_general(asked: Plan) -> Named:
     yield "critical-path", VariantPlan(asked, soonest=True)
     yield "short", VariantPlan(shifting, soonest=False)
     yield "compares", VariantPlan(comparing, soonest=True) if comparing else None
-    for way, _ in asked.routine.named_descriptions:
+    for way in _ways(asked):
         yield way, VariantPlan(_by_way(asked, way), soonest=True)
         yield f"{way}-short", VariantPlan(_by_way(shifting, way), soonest=False)
         yield f"{way}-compares", VariantPlan(_by_way(comparing, way), soonest=True) if comparing else None
@@ -110,7 +110,7 @@ def _boards(asked: Plan) -> Named:
     """Yield name and plan of the variants whose lanes hold boards."""
     yield "critical-path", VariantPlan(asked, soonest=True)
     yield "hoisted", VariantPlan(_hoisting(asked), soonest=False)
-    for way, _ in asked.routine.named_descriptions:
+    for way in _ways(asked):
         yield way, VariantPlan(_by_way(asked, way), soonest=True)
         yield f"{way}-hoisted", VariantPlan(_hoisting(_by_way(asked, way)), soonest=False)
 
@@ -138,6 +138,12 @@ def _rays(asked: Plan, lanes: int | None) -> Named:
             yield "transposed", VariantPlan(_by_way(replace(asked, layout=Layout()), "transposed"), soonest=True)
 
 
+def _ways(asked: Plan) -> list[str]:
+    """Return the names of the named descriptions; without "pext" if the target has no such instruction."""
+    gathers = asked.target.has("gather", asked.layout.lanes if asked.layout.batched else 1)
+    return [name for name, _ in asked.routine.named_descriptions if gathers or name != "pext"]
+
+
 def _by_way(asked: Plan, name: str) -> Plan:
     """Return the plan with the routine's description of this name instead of its usual ones."""
     describe = dict(asked.routine.named_descriptions)[name]
@@ -146,7 +152,7 @@ def _by_way(asked: Plan, name: str) -> Plan:
 
 def _with_pext(asked: Plan) -> Plan:
     """Return the plan with westward attacks by pext, or the plan itself if the routine or the target has none."""
-    way = _by_way(asked, "pext") if "pext" in dict(asked.routine.named_descriptions) else asked
+    way = _by_way(asked, "pext") if "pext" in _ways(asked) else asked
     return way if _forms(way) else asked
 
 

@@ -44,6 +44,7 @@ from setwise.codegen.ir.control import (
     below as below,
     nonzero as nonzero,
     repeat as repeat,
+    select as select,
     switch as switch,
     table as table,
     when as when,

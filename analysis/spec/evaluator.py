@@ -26,6 +26,7 @@ Scope = MutableMapping[Value | Region, Any]
 """The lanes of values and the results of regions. A region's body has a scope nested in the enclosing one."""
 
 MOST_ROUNDS = 1 << 12  # most iterations of one loop
+_HIGHEST = 1 << 63
 _LOW_BITS = 0x7F7F_7F7F_7F7F_7F7F
 
 
@@ -279,6 +280,42 @@ def _sub_bytes(a: WordLike, b: WordLike) -> WordLike:
     return ((a | high) - (b & _LOW_BITS)) ^ ((a ^ ~b) & high)
 
 
+def _signed_shift(word: WordLike, n: int) -> WordLike:
+    """Return the word shifted right by 0 to 63 with copies of its highest bit."""
+    return word >> n | _ones_if(word >> 63) << 1 << (63 - n)
+
+
+def _ones_if(truth: WordLike) -> WordLike:
+    """Return all ones for 1 (or True), 0 for 0, in the kind of the word."""
+    return clip(0 - truth)
+
+
+def _equal(a: WordLike, b: WordLike) -> WordLike:
+    return _ones_if(a ^ a | (a == b))
+
+
+def _less(a: WordLike, b: WordLike) -> WordLike:
+    return _ones_if(a ^ a | (a < b))
+
+
+def _gathered(word: WordLike, mask: WordLike) -> WordLike:
+    """Return the bits at the squares of the mask, collected from the last square to the first."""
+    result = word ^ word
+    for square in reversed(range(64)):
+        here = mask >> square & 1
+        result = clip(result << here) | word >> square & here
+    return result
+
+
+def _scattered(word: WordLike, mask: WordLike) -> WordLike:
+    """Return the lowest bits at the squares of the mask: each square of the mask takes the next bit."""
+    result = word ^ word
+    for square in range(64):
+        here = mask >> square & 1
+        result, word = result | (word & here) << square, word >> here
+    return result
+
+
 def _flipped(word: WordLike) -> WordLike:
     """Return the board with its ranks in reverse order."""
     return reduce(or_, ((word >> 8 * rank & 0xFF) << 8 * (7 - rank) for rank in range(8)))
@@ -315,7 +352,12 @@ _RAYS: Mapping[str, Callable[[WordLike, Step, int], WordLike]] = {
     "run": _run,
     "path": lambda word, step, _: word & _behind(step, 1),
 }
-_COUNTED: Mapping[str, Callable[[WordLike, int], WordLike]] = {"shl": _left, "shr": _right, "rotl": _rotated}
+_COUNTED: Mapping[str, Callable[[WordLike, int], WordLike]] = {
+    "shl": _left,
+    "shr": _right,
+    "rotl": _rotated,
+    "sar": lambda word, n: clip(_signed_shift(word, n)),
+}
 _EACH: Mapping[str, Callable[..., WordLike]] = {
     "copy": lambda a: a,
     "not": lambda a: ~a,
@@ -330,6 +372,17 @@ _EACH: Mapping[str, Callable[..., WordLike]] = {
     "sub-bytes": _sub_bytes,
     "flip": _flipped,
     "popcount": population,
+    "neg": lambda a: 0 - a,
+    "isolate-lsb": lambda a: a & clip(0 - a),
+    "clear-lsb": lambda a: a & clip(a - 1),
+    "mask-to-lsb": lambda a: a ^ clip(a - 1),
+    "tzcnt": lambda a: population(clip(~a & clip(a - 1))),
+    "equal": _equal,
+    "less": _less,
+    "less-signed": lambda a, b: _less(a ^ _HIGHEST, b ^ _HIGHEST),
+    "gather": _gathered,
+    "scatter": _scattered,
+    "sarv": lambda a, n: _signed_shift(a, n & 63),
     "shlv": lambda a, n: a << (n & 63),
     "shrv": lambda a, n: a >> (n & 63),
     "rotlv": lambda a, n: a << (n & 63) | a >> (~n + 1 & 63),

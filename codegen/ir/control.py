@@ -10,6 +10,7 @@
 from collections.abc import Callable, Sequence
 from typing import Literal
 
+from setwise.codegen.ir.bit_words import chosen
 from setwise.codegen.ir.operations import WRITES
 from setwise.codegen.ir.values import Condition, Region, Value, constant
 
@@ -37,6 +38,18 @@ def below(value: Value, bound: int) -> Condition:
 def at_least(value: Value, bound: int) -> Condition:
     """Return the condition that an unsigned value is at least `bound`, which is 1 to 2**31 - 1, or 2**63."""
     return _condition_on("at-least", value, _bound(bound))
+
+
+def select(choice: Value | Condition, one: Value | int, other: Value | int) -> Value:
+    """Return `one` where the choice is a condition that holds or a mask of ones, else `other`, without a branch."""
+    return chosen(choice if isinstance(choice, Value) else mask_of(choice), one, other)
+
+
+def mask_of(condition: Condition) -> Value:
+    """Return all ones if the condition holds, else 0."""
+    value, holds = condition.value, condition.kind == "below"
+    mask = value.is_empty() if condition.kind == "nonzero" else value.less(condition.bound)
+    return mask if holds else ~mask
 
 
 def _bound(bound: int) -> int:

@@ -96,6 +96,11 @@ def turned(bits: int, count: int) -> int:
     return (bits << count % 64 | bits >> -count % 64) & ALL
 
 
+def _signed(number: int) -> int:
+    """Return the signed number with the same 64 bits."""
+    return number - (number >> 63 << 64)
+
+
 def _bytes(sign: int) -> Callable[[int, int], int]:
     """Return a function that adds (sign 1) or subtracts (-1) two numbers byte by byte, each byte modulo 256."""
 
@@ -134,7 +139,9 @@ _TABLE = (
     Operation("select", lambda a, b, c: a & b | ~a & c, True),
     Operation("add", lambda a, b: a + b, commutes=True, neutral=0),
     Operation("sub", lambda a, b: a - b, neutral=0),
-    Operation("mul", lambda a, b: a * b, commutes=True, neutral=1),
+    Operation("mul", lambda a, b: a * b, commutes=True, neutral=1, absorbing=0),
+    Operation("low-product", lambda a, b: (a & _LOW) * (b & _LOW), commutes=True, absorbing=0),
+    Operation("neg", lambda a: -a),
     Operation("add-bytes", _bytes(1)),
     Operation("sub-bytes", _bytes(-1)),
     Operation("scaled-sum", lambda a, b, n: a + (b << n)),
@@ -145,8 +152,18 @@ _TABLE = (
     Operation("shlv", lambda a, n: a << n % 64),
     Operation("shrv", lambda a, n: a >> n % 64),
     Operation("rotlv", turned),
+    Operation("sar", lambda a, n: _signed(a) >> n),
+    Operation("sarv", lambda a, n: _signed(a) >> n % 64),
     Operation("flip", lambda a: int.from_bytes(a.to_bytes(8), "little")),
     Operation("popcount", lambda a: a.bit_count()),
+    Operation("isolate-lsb", lambda a: a & -a),
+    Operation("clear-lsb", lambda a: a & (a - 1)),
+    Operation("mask-to-lsb", lambda a: a ^ (a - 1)),
+    Operation("tzcnt", lambda a: (a & -a).bit_length() - 1 if a else 64, cycles=3),
+    Operation("equal", lambda a, b: -(a == b), commutes=True),
+    Operation("less", lambda a, b: -(a < b)),
+    Operation("less-signed", lambda a, b: -(_signed(a) < _signed(b))),
+    *(Operation(name, mask=True, cycles=3) for name in ("equal-mask", "less-mask", "less-signed-mask")),
     Operation("gather", _gather, cycles=3),
     Operation("scatter", _scatter, cycles=3),
     Operation("affine", _affine, cycles=3),
@@ -155,7 +172,8 @@ _TABLE = (
     *(Operation(name) for name in ("high-half", "broadcast", "splat", "insert", "blend", "permute", "permute-bytes")),
     *(Operation(name) for name in ("join", "join-odd", "interleave", "interleave-high", "exchange", "repeat")),
     *(Operation(name) for name in ("from-general", "to-general", "odd-to-general", "from-mask")),
-    *(Operation(name) for name in ("shl-or-rotl", "shr-or-rotr", "ternary")),
+    *(Operation(name) for name in ("shl-or-rotl", "shr-or-rotr", "ternary", "shuffle-bytes", "lanes-of-mask")),
+    *(Operation(name) for name in ("shl-each", "shr-each", "sar-each", "shl-all", "shr-all")),
     *(Operation(name) for name in ("unite", "total", "beside")),  # selection lowers these operations on lanes
     *(Operation(name, writes=True) for name in ("store", "put", "put-low", "put-entry")),
     *(Operation(name) for name in ("load", "reload", "splat-reload", "argument", "load-constant")),

@@ -24,6 +24,7 @@ from types import MappingProxyType
 from typing import Any, Final, Literal, TypeVar
 
 from setwise.codegen.board import ROOK, Direction, leap
+from setwise.codegen.ir.bit_words import BitWords
 from setwise.codegen.ir.operations import ALL as ALL
 from setwise.codegen.ir.operations import Operation, operation_named
 from setwise.codegen.machine.code import Line, RegisterFile
@@ -62,7 +63,7 @@ def _in_place(operator: Callable[[Value, T], Value]) -> Callable[[Value, T], Val
 
 
 @dataclass(eq=False, slots=True, repr=False)
-class Value:
+class Value(BitWords):
     """A 64-bit value, or a vector of them: the result of one operation.
 
     Only Final annotations make values immutable: a frozen dataclass takes four times as long to create. `line` may be
@@ -139,9 +140,9 @@ class Value:
         """
         return CompassRay((leap(*directions),)).step(self)
 
-    def popcount(self) -> Value:
-        """Return the number of set bits in each lane."""
-        return make("popcount", self)
+    def made(self, op: str, *others: Value | int) -> Value:
+        """Return the value of an operation on this value and others, folded."""
+        return make(op, self, *others)
 
     __and__ = _operator("and")
     __or__ = _operator("or")
@@ -169,6 +170,12 @@ class Value:
     def rotate(self, count: int | Lanes | Value) -> Value:
         """Rotate left by `count`; a negative count rotates right."""
         return _shift("rotl", self, count)
+
+    rotate_left = rotate
+
+    def arithmetic_shift_right(self, count: int | Lanes | Value) -> Value:
+        """Shift right by `count`, modulo 64 if it is a value, with copies of the highest bit shifted in."""
+        return _shift("sar", self, count)
 
     __iand__, __ior__, __ixor__, __iadd__, __isub__ = map(_in_place, (__and__, __or__, __xor__, __add__, __sub__))
     __ilshift__, __irshift__ = map(_in_place, (__lshift__, __rshift__))
@@ -367,7 +374,8 @@ def _shift(op: str, value: Value, count: int | Lanes | Value) -> Value:
         raise ValueError(f"{len(counts)} shift counts for {value.lanes} lanes: give one per lane, or one for all")
     if op != "rotl" and min(counts) < 0:
         raise ValueError(f"cannot shift by {min(counts)}: shift by {-min(counts)} in the other direction, or rotate")
-    return make(op, value, attr=tuple(n % 64 for n in counts) if op == "rotl" else counts)
+    within: dict[str, Callable[[int], int]] = {"rotl": lambda n: n % 64, "sar": lambda n: min(n, 63)}
+    return make(op, value, attr=tuple(map(within[op], counts)) if op in within else counts)
 
 
 def _fold(op: str, args: tuple[Value, ...], attr: Any, lanes: int) -> Value | None:
@@ -376,7 +384,7 @@ def _fold(op: str, args: tuple[Value, ...], attr: Any, lanes: int) -> Value | No
     if operation.compute is not None and None not in constants:
         columns = [c for c in constants if c is not None] + ([attr] if attr is not None else [])
         return constant(tuple(operation.of(*column) for column in zip(*columns, strict=True)))
-    if operation.left and not any(attr):
+    if (operation.left or op == "sar") and not any(attr):
         return args[0]
     if operation.left and not any(operation.of(ALL, n) for n in attr):
         return constant(0, lanes)

@@ -12,6 +12,7 @@ from setwise.codegen.ir.orders import permuted
 from setwise.codegen.ir.values import ALL, Lanes, Region, Value, constant, place_of, same
 from setwise.codegen.machine.code import Datum, Label
 from setwise.codegen.passes.lower_popcount import lower_popcount
+from setwise.codegen.passes.lower_words import lower_words
 from setwise.codegen.passes.reduce_lanes import reduce_lanes
 from setwise.codegen.passes.simplify import cse
 from setwise.codegen.passes.state import CACHED_GRAPHS, State
@@ -27,7 +28,7 @@ def select(graph: Graph, target: Target) -> tuple[Graph, tuple[Datum, ...]]:
     """Return the graph in operations of the target, and the tables that it reads. Raise Refused for a missing row."""
     graph, data = _tables(_canonical(graph), target)
     lowering = (_low_half, _scaled_sum, reduce_lanes, lower_popcount, _lanes, _complement, _ternary)
-    for step in (_displaced, *lowering, _loosen, _from_memory, _written, _loaded):
+    for step in (_displaced, lower_words, *lowering, _loosen, _from_memory, _written, _loaded):
         graph = step(graph, target)
     return _checked(graph, target), data
 

@@ -1,0 +1,180 @@
+"""Words of chess programmers and of Intel for a value: flips, lowest bits, scans, bit gathering, comparisons.
+
+Each works lane by lane. A comparison gives a mask: all ones or 0. `Value` inherits the words; most are compositions of
+its operators, the others operations that passes rewrite for targets without an instruction.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+from operator import or_, xor
+from typing import TYPE_CHECKING, cast
+
+if TYPE_CHECKING:
+    from setwise.codegen.ir.values import Value
+
+_LOW = (1 << 32) - 1
+_NIBBLES = 0x1111_1111_1111_1111
+
+
+class BitWords:
+    """The words of a value. Operands may be integers, which stand for the same number in every lane."""
+
+    __slots__ = ()
+
+    def made(self, op: str, *others: Value | int) -> Value:
+        """Return the value of an operation on this value and others."""
+        raise NotImplementedError
+
+    @property
+    def _value(self) -> Value:
+        return cast("Value", self)
+
+    def _with(self, other: Value | int) -> tuple[Value, Value]:
+        return self._value, self._value & 0 | other
+
+    # -- the board, turned and reflected
+
+    def flip_vertical(self) -> Value:
+        """Return the board with its ranks in reverse order: a1 becomes a8."""
+        return self.made("flip")
+
+    byte_swap = flip_vertical
+
+    def flip_horizontal(self) -> Value:
+        """Return the board with its files in reverse order: a1 becomes h1."""
+        return reduce(_swapped_fields, (1, 2, 4), self._value)
+
+    def rotate_180(self) -> Value:
+        """Return the board, turned by half: a1 becomes h8, and the bits are in reverse order."""
+        return self.flip_horizontal().flip_vertical()
+
+    reverse_bits = rotate_180
+
+    def flip_diagonal(self) -> Value:
+        """Return the board, reflected in the diagonal from a1 to h8: b1 becomes a2."""
+        swaps = (28, 0xF0F0_F0F0), (14, 0x0000_CCCC_0000_CCCC), (7, 0x00AA_00AA_00AA_00AA)
+        return reduce(_exchanged, swaps, self._value)
+
+    def flip_anti_diagonal(self) -> Value:
+        """Return the board, reflected in the diagonal from a8 to h1: a1 becomes h8."""
+        swaps = (36, 0x0F0F_0F0F), (18, 0x0000_3333_0000_3333), (9, 0x0055_0055_0055_0055)
+        return reduce(_exchanged, swaps, self._value)
+
+    # -- the lowest and the highest bit
+
+    def __neg__(self) -> Value:
+        return self.made("neg")
+
+    def isolate_lsb(self) -> Value:
+        """Return the lowest set bit alone; 0 for an empty board."""
+        return self.made("isolate-lsb")
+
+    def clear_lsb(self) -> Value:
+        """Return the board without its lowest set bit."""
+        return self.made("clear-lsb")
+
+    def mask_to_lsb(self) -> Value:
+        """Return all squares up to and with the lowest set bit; all squares for an empty board."""
+        return self.made("mask-to-lsb")
+
+    def bit_scan_forward(self) -> Value:
+        """Return the number of the lowest set bit; 64 for an empty board."""
+        return self.made("tzcnt")
+
+    def bit_scan_reverse(self) -> Value:
+        """Return the number of the highest set bit; 2**64 - 1 for an empty board."""
+        return reduce(lambda x, n: x | x >> n, (1, 2, 4, 8, 16, 32), self._value).popcount() - 1
+
+    def popcount(self) -> Value:
+        """Return the number of set bits in each lane."""
+        return self.made("popcount")
+
+    # -- bits gathered and scattered
+
+    def extract_bits(self, mask: Value | int) -> Value:
+        """Return the bits at the squares of `mask`, packed from the lowest bit: pext, which is slow before AMD Zen 3.
+
+        Without BMI2 and in lanes it takes some 10 instructions for a constant mask, and a hundred for another one.
+        """
+        return self.made("gather", mask)
+
+    def deposit_bits(self, mask: Value | int) -> Value:
+        """Return the lowest bits, spread in order to the squares of `mask`: pdep, with the costs of `extract_bits`."""
+        return self.made("scatter", mask)
+
+    # -- arithmetic
+
+    def carryless_product(self, other: Value | int) -> Value:
+        """Return the low 64 bits of the product without carries, in which bits are added by xor."""
+        # Products of every fourth bit leave room for the sums: up to 15 in each place but the highest.
+        parts = [[each & (_NIBBLES << at) for at in range(4)] for each in self._with(other)]
+        sums = (
+            reduce(xor, (parts[0][at] * parts[1][(to - at) % 4] for at in range(4))) & (_NIBBLES << to)
+            for to in range(4)
+        )
+        return reduce(or_, sums)
+
+    def high_product(self, other: Value | int) -> Value:
+        """Return the high 64 bits of the 128-bit product of unsigned numbers."""
+        (low, high), (its_low, its_high) = ((x & _LOW, x >> 32) for x in self._with(other))
+        middle = high * its_low + (low * its_low >> 32)
+        other_middle = low * its_high + (middle & _LOW)
+        return high * its_high + (middle >> 32) + (other_middle >> 32)
+
+    def add_with_carry(self, other: Value | int, carry: Value | int = 0) -> tuple[Value, Value]:
+        """Return the sum of both and a carry of 0 or 1, modulo 2**64, and the carry out of it."""
+        total = self._value + other + carry
+        return total, (self._value & other | (self._value | other) & ~total) >> 63
+
+    # -- comparisons
+
+    def equals(self, other: Value | int) -> Value:
+        """Return the mask of the lanes in which both are equal."""
+        return self.made("equal", other)
+
+    def is_empty(self) -> Value:
+        """Return the mask of the lanes that are 0."""
+        return self.equals(0)
+
+    def less(self, other: Value | int) -> Value:
+        """Return the mask of the lanes in which this unsigned number is less than the other."""
+        return self.made("less", other)
+
+    def less_signed(self, other: Value | int) -> Value:
+        """Return the mask of the lanes in which this signed number is less than the other."""
+        return self.made("less-signed", other)
+
+    def minimum(self, other: Value | int) -> Value:
+        """Return the lesser of two unsigned numbers."""
+        return chosen(self.less(other), self._value, other)
+
+    def maximum(self, other: Value | int) -> Value:
+        """Return the greater of two unsigned numbers."""
+        return chosen(self.less(other), other, self._value)
+
+    def minimum_signed(self, other: Value | int) -> Value:
+        """Return the lesser of two signed numbers."""
+        return chosen(self.less_signed(other), self._value, other)
+
+    def maximum_signed(self, other: Value | int) -> Value:
+        """Return the greater of two signed numbers."""
+        return chosen(self.less_signed(other), other, self._value)
+
+
+def chosen(mask: Value, one: Value | int, other: Value | int) -> Value:
+    """Return `one` where the mask has ones, else `other`."""
+    return mask & (one ^ other) ^ other if mask.constant is None else mask & one | ~mask & other
+
+
+def _exchanged(value: Value, swap: tuple[int, int]) -> Value:
+    """Exchange the bits of a mask with those that are `count` bits above, given as (count, mask)."""
+    count, mask = swap
+    moved = (value ^ value >> count) & mask
+    return value ^ moved ^ moved << count
+
+
+def _swapped_fields(value: Value, width: int) -> Value:
+    """Exchange neighbouring fields of `width` bits."""
+    low = ((1 << 64) - 1) // ((1 << width) + 1)
+    return value >> width & low | (value & low) << width
