@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from hypothesis import strategies as st
 
 from setwise.codegen.board import DIR8
+from setwise.codegen.ir.control import select
 from setwise.codegen.ir.layout import Layout
 from setwise.codegen.ir.routine import Contract, Parameter, Routine
 from setwise.codegen.ir.values import CompassRay, Value, constant
@@ -109,13 +110,55 @@ def _result(step: Step, left: Value, right: Value) -> Value:
         return left.copy()
     if step.op == "rotl":
         return left.rotate(step.count)
-    if step.op == "shlv":
-        return left << (right & 63)
     if step.op in ALONG:
         along = CompassRay((DIR8[step.count % 8],))
         return along.run(left, step.count % 3 + 1) if step.op == "run" else along.step(left, step.count % 7 + 1)
+    if step.op == "sar":
+        return left.arithmetic_shift_right(step.count)
+    if step.op in SHIFTED:
+        return SHIFTED[step.op](left, right)
     operand = step.count if step.op in COUNTED else right if step.number == 0 else step.number
     return (IN_PLACE if step.in_place else OPERATORS)[step.op](left, operand)
+
+
+ALONE = [
+    "flip_vertical",
+    "flip_horizontal",
+    "flip_diagonal",
+    "flip_anti_diagonal",
+    "rotate_180",
+    "isolate_lsb",
+    "clear_lsb",
+    "mask_to_lsb",
+    "bit_scan_forward",
+    "bit_scan_reverse",
+    "popcount",
+    "is_empty",
+    "__neg__",
+]
+WITH_ANOTHER = [
+    "extract_bits",
+    "deposit_bits",
+    "carryless_product",
+    "high_product",
+    "equals",
+    "less",
+    "less_signed",
+    "minimum",
+    "maximum",
+    "minimum_signed",
+    "maximum_signed",
+]
+
+
+def _called(word: str, operands: int = 0) -> Callable[[Value, Value | int], Value]:
+    """The method of a value with that name, of one operand or none."""
+
+    def made(left: Value, right: Value | int) -> Value:
+        result: Value = getattr(left, word)(*(right,) * operands)
+        return result
+
+    return made
 
 
 OPERATORS: dict[str, Callable[[Value, Value | int], Value]] = {
@@ -128,7 +171,18 @@ OPERATORS: dict[str, Callable[[Value, Value | int], Value]] = {
     "mul": operator.mul,
     "shl": operator.lshift,
     "shr": operator.rshift,
+    "select": lambda left, right: select(left.less_signed(0), right, ~left),
+    **{name: _called(name) for name in ALONE},
+    **{name: _called(name, 1) for name in WITH_ANOTHER},
 }
+SHIFTED: dict[str, Callable[[Value, Value], Value]] = {
+    "shlv": lambda left, right: left << (right & 63),
+    "shlv-any": operator.lshift,
+    "shrv": operator.rshift,
+    "rotlv": Value.rotate_left,
+    "sarv": Value.arithmetic_shift_right,
+}
+"""Shifts by another value, which stays in a register: its number is any."""
 IN_PLACE = OPERATORS | {
     "and": operator.iand,
     "or": operator.ior,
@@ -155,6 +209,9 @@ MASKS = (
     1 << 63,
 )
 EXPRESSIONS = ("and", "and", "and", "or", "or", "xor", "add", "sub", "from", "not", "copy", *COUNTED, *COUNTED, "step")
+
+WORDS = (*SHIFTED, *ALONE, *WITH_ANOTHER, "mul", "sar", "select")
+"""The words of `BitWords`, products and shifts by values."""
 
 
 def small(draw: random.Random, operations: Sequence[str], steps: int = 6, parameters: int = 2) -> Program:

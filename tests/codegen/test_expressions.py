@@ -19,8 +19,8 @@ from setwise.codegen.lower import lower
 from setwise.codegen.run.arrays import Elementwise
 from setwise.codegen.run.call import missing
 from setwise.codegen.run.function import in_memory
-from setwise.codegen.targets import ALL_SETS, SCALARS, TARGETS
-from tests.codegen.programs import ALL, COUNTED, EXPRESSIONS, MASKS, Description, Program, Step, routine, small
+from setwise.codegen.targets import ALL_SETS, TARGETS
+from tests.codegen.programs import ALL, COUNTED, EXPRESSIONS, MASKS, WORDS, Description, Program, Step, routine, small
 from tests.conftest import runs
 
 pytestmark = runs
@@ -68,15 +68,13 @@ def wrong(programs: Sequence[Description], isas: Sequence[str], given: NDArray[n
 
 
 def sweep(number: int, seed: int) -> Iterator[tuple[str, str]]:
-    """Those of so many expressions that are wrong; a fourth are of general registers alone, with multiplications."""
+    """Those of so many expressions that are wrong; half of them have words, shifts by values and products."""
     draw = random.Random(seed)
-    scalars = [isa for isa in HERE if isa in SCALARS]
     for at in range(0, number, TOGETHER):
-        alone = at // TOGETHER % 4 == 3
-        operations = (*EXPRESSIONS, "mul", "shlv") if alone else EXPRESSIONS
+        operations = (*EXPRESSIONS, *WORDS) if at // TOGETHER % 2 else EXPRESSIONS
         programs: list[Description] = [small(draw, operations) for _ in range(TOGETHER - 1)]
         programs.append(union_of_steps(draw))
-        yield from wrong(programs, scalars if alone else HERE, arguments(draw))
+        yield from wrong(programs, HERE, arguments(draw))
 
 
 @pytest.mark.parametrize(("number", "seed"), [(400, 1), pytest.param(5_000, 2, marks=pytest.mark.slow)])
@@ -92,6 +90,13 @@ def test_every_count_under_a_mask(shift: str) -> None:
     for first in range(0, 65, 13):
         programs = [Program(2, each) for each in steps[first : first + 13]]
         assert not list(wrong(programs, HERE, arguments(draw)))
+
+
+def test_every_word_on_every_instruction_set() -> None:
+    draw = random.Random(5)
+    for word in WORDS:
+        steps = [Step(word, 0, 1, number, count, False) for number, count in ((0, 1), (0, 63), (0xFF7F << 24, 9))]
+        assert not list(wrong([Program(2, (each,)) for each in steps], HERE, arguments(draw)))
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ _ARGUMENTS: dict[str, Callable[[int], tuple[int, ...]]] = {
     "popcount": lambda n: (n,),
     "load-constant": lambda n: (n,),
     "from-mask": lambda n: (1,),
+    "lanes-of-mask": lambda n: (1,),
     "ternary": lambda n: (n, n, n),
     "load": lambda n: (1, 1),
     "put": lambda n: (1, n),
@@ -29,9 +30,12 @@ _LANES = {
     "repeat": 8,
     "exchange": 8,
 }
-_ONE = frozenset({"to-general", "odd-to-general", "nonzero-bytes-mask", "put-low"})
+_MASKS = ("nonzero-bytes-mask", "equal-mask", "less-mask", "less-signed-mask")
+_ONE = frozenset({"to-general", "odd-to-general", "put-low", *_MASKS})
 """Those of vectors with a result of 64 bits."""
-_COUNTED = frozenset({"shl", "shr", "rotl", "low-shl", "shl-or-rotl", "shr-or-rotr", "scaled-sum", "load-constant"})
+_COUNTED = frozenset(
+    {"shl", "shr", "rotl", "sar", "low-shl", "shl-or-rotl", "shr-or-rotr", "scaled-sum", "load-constant"}
+)
 
 
 def values(target: Target, row: Row) -> Iterator[Value]:
@@ -42,11 +46,13 @@ def values(target: Target, row: Row) -> Iterator[Value]:
         many = _ARGUMENTS[row.op](lanes) if row.op in _ARGUMENTS else (lanes, lanes)
         for shape in ((2 * lanes,), (2,))[: 1 + (lanes == 2)] if row.op == "high-half" else (many,):
             args = [parameter(at, each) for at, each in enumerate(shape)]
-            if row.op == "from-mask":
+            if row.op in ("from-mask", "lanes-of-mask"):
                 args = [Value("nonzero-bytes-mask", (parameter(0, 8), parameter(1, 8)))]
             for attr in _attributes(row.op, lanes):
                 numbers = (
-                    () if row.op == "from-mask" else (constant(5, shape[-1]), constant(tuple(range(1, shape[-1] + 1))))
+                    ()
+                    if row.op in ("from-mask", "lanes-of-mask")
+                    else (constant(5, shape[-1]), constant(tuple(range(1, shape[-1] + 1))))
                 )
                 for last in (args[-1], *numbers):
                     value = Value(row.op, (*args[:-1], last), attr, 1 if row.op in _ONE else lanes)

@@ -16,9 +16,9 @@ add and or sub xor | r64,r64 r64,m64 r64,i32
 cmp | r64,i32 r64,r64
 test | r64,r64
 xor | r32,r32
-not bswap | r64
-popcnt | r64,r64
-shl shr rol | r64,u6 r64,cl
+not neg bswap | r64
+popcnt tzcnt blsi blsr blsmsk | r64,r64
+shl shr sar rol | r64,u6 r64,cl
 shl | r32,i6
 lea | r64,m64 r32,m64
 imul | r64,r64 r64,m64 r64,r64,i32
@@ -27,27 +27,29 @@ movzx | r32,m8
 movsxd | r64,m32
 andn pext pdep | r64,r64,r64 r64,r64,m64
 rorx | r64,r64,u6
-shlx shrx | r64,r64,r64
+shlx shrx sarx | r64,r64,r64
 push pop | r64
 xchg | r64,r64
 jmp | r64 m64
 ret vzeroupper |
 pand por pxor pandn paddq psubq paddb psubb | x,x x,m128
-psllq psrlq | x,u6
+psllq psrlq | x,u6 x,x
+pmuludq | x,x x,m128
 movdqa movdqu | x,x x,m128 m128,x
 movq | x,r64 r64,x
 punpcklqdq punpcklbw punpckhbw | x,x
 pshufd | x,x,u8
 movups vmovups | x,m128 m128,x
 vpand vpor vpxor vpandn | x,x,x x,x,m128 y,y,y y,y,m256
+vpmuludq vpcmpeqq vpcmpgtq | x,x,x x,x,m128 y,y,y y,y,m256
 vpblendd | x,x,x,u8 y,y,y,u8 y,y,m256,u8
 vextracti128 | x,y,u1
 vmovdqa vmovdqu | x,x x,m128 m128,x y,y y,m256 m256,y
-vpaddq vpsubq vpaddb vpsubb vpsllvq vpsrlvq vpunpcklbw vpunpckhbw | X,X,X X,X,M128 Y,Y,Y Y,Y,M256 Z,Z,Z Z,Z,M512
-vpandq vporq vpxorq vpandnq vprolvq | X,X,X X,X,M128 Y,Y,Y Y,Y,M256 Z,Z,Z Z,Z,M512
+vpaddq vpsubq vpaddb vpsubb vpsllvq vpsrlvq vpunpcklbw vpunpckhbw vpshufb | X,X,X X,X,M128 Y,Y,Y Y,Y,M256 Z,Z,Z Z,Z,M512
+vpandq vporq vpxorq vpandnq vprolvq vpsravq vpmullq | X,X,X X,X,M128 Y,Y,Y Y,Y,M256 Z,Z,Z Z,Z,M512
 vpunpcklqdq vpunpckhqdq | X,X,X Y,Y,Y Z,Z,Z
 vshufi64x2 | Z,Z,Z,u8
-vpsllq vpsrlq vprolq | X,X,u6 X,M128,u6 Y,Y,u6 Y,M256,u6 Z,Z,u6 Z,M512,u6
+vpsllq vpsrlq vpsraq vprolq | X,X,u6 X,M128,u6 Y,Y,u6 Y,M256,u6 Z,Z,u6 Z,M512,u6
 vpternlogq | X,X,X,u8 X,X,M128,u8 Y,Y,Y,u8 Y,Y,M256,u8 Z,Z,Z,u8 Z,Z,M512,u8
 vmovdqa64 vmovdqu64 | X,X X,M128 M128,X Y,Y Y,M256 M256,Y Z,Z Z,M512 M512,Z
 vmovq | X,r64 r64,X
@@ -59,11 +61,14 @@ vpermq | Y,Y,u8
 vpshufd | X,X,u8
 vextracti64x2 | X,Y,u1
 vextracti64x4 | Y,Z,u1
-vpaddq vpsubq vpandq vporq vpxorq vpandnq vprolvq | X,X,b64 Y,Y,b64 Z,Z,b64
+vpaddq vpsubq vpandq vporq vpxorq vpandnq vprolvq vpsllvq vpsrlvq vpsravq vpmullq | X,X,b64 Y,Y,b64 Z,Z,b64
 vpternlogq | X,X,b64,u8 Y,Y,b64,u8 Z,Z,b64,u8
 vpermb | X,X,X X,X,M128 Y,Y,Y Y,Y,M256 Z,Z,Z Z,Z,M512
 vgf2p8affineqb | X,X,X,u8 X,X,M128,u8 Y,Y,Y,u8 Y,Y,M256,u8 Z,Z,Z,u8 Z,Z,M512,u8
 vptestmb | k,X,X k,X,M128 k,Y,Y k,Y,M256 k,Z,Z k,Z,M512
+vpcmpeqq | k,X,X k,X,M128 k,X,b64 k,Y,Y k,Y,M256 k,Y,b64 k,Z,Z k,Z,M512 k,Z,b64
+vpcmpuq vpcmpq | k,X,X,u8 k,X,M128,u8 k,X,b64,u8 k,Y,Y,u8 k,Y,M256,u8 k,Y,b64,u8 k,Z,Z,u8 k,Z,M512,u8 k,Z,b64,u8
+vpmovm2q | X,k Y,k Z,k
 kmovq | k,k r64,k
 """
 _NUMBERS = {
