@@ -217,6 +217,7 @@ class _C(WithIntrinsics):
     WORD = "uint64_t"
     NUMBER = "{}ULL"
     SIGNED, UNSIGNED = "SETWISE_CAST(long long, {})", "SETWISE_CAST(uint64_t, {})"
+    MASK = "SETWISE_CAST(__mmask8, {})"
     CONSTANT, VARIABLE = "const {type} {name} = {text};", "{type} {name} = {text};"
     TABLE = ("static const uint{bits}_t {name}[{length}] = {{", "};")
     LOOP, LEAVE = "for (;;) {", ("if ({}) break;",)

@@ -13,6 +13,23 @@ def _by_register(sign: str) -> dict[str, str]:
     return _same(f"{{a}} {sign} ({{b}} & 63)", Zig=f"@as(u64, {{a}}) {sign} @as(u6, @truncate({{b}}))")
 
 
+def _lowest(sign: str, with_it: str) -> dict[str, str]:
+    """Return the templates of a board joined by `sign` with itself less 1, or with its negation."""
+    rust, zig = ("wrapping_sub({a}, 1)", "{a} -% 1") if with_it == "{a} - 1" else ("wrapping_neg({a})", "0 -% {a}")
+    return _same(f"{{a}} {sign} ({with_it})", Rust=f"{{a}} {sign} u64::{rust}", Zig=f"{{a}} {sign} ({zig})")
+
+
+def _where(truth: str) -> str:
+    """Return the template of lanes that are all ones where a truth holds in Zig, else 0."""
+    return f"@select(u64, {truth}, @as({{type}}, @splat(0xFFFFFFFFFFFFFFFF)), @as({{type}}, @splat(0)))"
+
+
+def _truths(sign: str, kind: str = "{}") -> str:
+    """Return the template of the bits of a comparison in Zig, with both operands converted as `kind` says."""
+    compared = f"{kind.format('{a}')} {sign} {kind.format('{b}')}"
+    return f"@as(u64, @as(u{{lanes}}, @bitCast({compared})))"
+
+
 def _of_bmi2(name: str) -> dict[str, str]:
     """Return the templates of a BMI2 instruction: an intrinsic; in Zig, which has none, inline assembly."""
     operands = '[result] "=r" (-> u64), : [bits] "r" ({a}), [mask] "r" ({b})'
@@ -32,6 +49,10 @@ _FLIPPED = " | ".join(
     f"({{a}} {'<<' if to > 3 else '>>'} {abs(16 * to - 56)} & {0xFF << 8 * to:#x})" for to in reversed(range(8))
 )
 
+_AS_SIGNED = "@as({{signed}}, @bitCast({}))".format
+_SIGNED_SHIFT = f"@as({{type}}, @bitCast({_AS_SIGNED('{a}')} >> {{by}}))"
+_BY_B = "@as({small}, @truncate({b}))"
+
 EXPRESSIONS: Mapping[str, Mapping[str, str]] = {
     "and": _same("{a} & {b}", call="and_{s} a b"),
     "or": _same("{a} | {b}", call="or_{s} a b"),
@@ -40,7 +61,12 @@ EXPRESSIONS: Mapping[str, Mapping[str, str]] = {
     "andn": _same("~{a} & {b}", Go="{b} &^ {a}", Rust="!{a} & {b}", call="andnot_{s} a b"),
     "add": _same("{a} + {b}", Rust="u64::wrapping_add({a}, {b})", Zig="{a} +% {b}", call="add_epi64 a b"),
     "sub": _same("{a} - {b}", Rust="u64::wrapping_sub({a}, {b})", Zig="{a} -% {b}", call="sub_epi64 a b"),
-    "mul": _same("{a} * {b}", Rust="u64::wrapping_mul({a}, {b})", Zig="{a} *% {b}"),
+    "mul": _same("{a} * {b}", Rust="u64::wrapping_mul({a}, {b})", Zig="{a} *% {b}", call="mullo_epi64 a b"),
+    "low-product": {
+        "Zig": "({a} & @as({type}, @splat(0xFFFFFFFF))) *% ({b} & @as({type}, @splat(0xFFFFFFFF)))",
+        "call": "mul_epu32 a b",
+    },
+    "neg": _same("0 - {a}", Rust="u64::wrapping_neg({a})", Zig="0 -% {a}"),
     "add-bytes": {"Zig": f"@bitCast({_BYTES_OF('a')} +% {_BYTES_OF('b')})", "call": "add_epi8 a b"},
     "sub-bytes": {"Zig": f"@bitCast({_BYTES_OF('a')} -% {_BYTES_OF('b')})", "call": "sub_epi8 a b"},
     "scaled-sum": _same("{a} + ({b} << {n})", Rust="u64::wrapping_add({a}, {b} << {n})", Zig="{a} +% ({b} << {n})"),
@@ -57,7 +83,46 @@ EXPRESSIONS: Mapping[str, Mapping[str, str]] = {
         Go="{a}<<({b}&63) | {a}>>((64-{b})&63)",
         Rust="u64::rotate_left({a}, {b} as u32 & 63)",
         Zig="std.math.rotl(u64, {a}, {b})",
-    ),
+        call="rolv_epi64 a b",
+    )
+    | {"Zig lanes": f"({{a}} << {_BY_B}) | ({{a}} >> @as({{small}}, @truncate(@as({{type}}, @splat(0)) -% {{b}})))"},
+    "sar": {
+        "C": "SETWISE_CAST(uint64_t, SETWISE_CAST(int64_t, {a}) >> {n})",
+        "Go": "uint64(int64({a}) >> {n})",
+        "Rust": "({a} as i64 >> {n}) as u64",
+        "Zig": _SIGNED_SHIFT.replace("{by}", "{n}"),
+        "JavaScript": "BigInt.asIntN(64, {a}) >> {n}",
+        "call": "srai_epi64 a n",
+    },
+    "sarv": {
+        "C": "SETWISE_CAST(uint64_t, SETWISE_CAST(int64_t, {a}) >> ({b} & 63))",
+        "Go": "uint64(int64({a}) >> ({b} & 63))",
+        "Rust": "({a} as i64 >> ({b} & 63)) as u64",
+        "Zig": _SIGNED_SHIFT.replace("{by}", _BY_B),
+        "JavaScript": "BigInt.asIntN(64, {a}) >> ({b} & 63n)",
+    },
+    "shl-each": {"Zig": f"{{a}} << {_BY_B}", "call": "sllv_epi64 a b"},
+    "shr-each": {"Zig": f"{{a}} >> {_BY_B}", "call": "srlv_epi64 a b"},
+    "sar-each": {"Zig": _SIGNED_SHIFT.replace("{by}", _BY_B), "call": "srav_epi64 a b"},
+    "shl-all": {"Zig": "{a} << @as({small}, @splat(@truncate({b}[0])))", "call": "sll_epi64 a b"},
+    "shr-all": {"Zig": "{a} >> @as({small}, @splat(@truncate({b}[0])))", "call": "srl_epi64 a b"},
+    "isolate-lsb": _lowest("&", "0 - {a}"),
+    "clear-lsb": _lowest("&", "{a} - 1"),
+    "mask-to-lsb": _lowest("^", "{a} - 1"),
+    "tzcnt": {
+        "C": "SETWISE_CAST(uint64_t, _tzcnt_u64({a}))",
+        "Rust": "u64::trailing_zeros({a}) as u64",
+        "Zig": "@as(u64, @ctz({a}))",
+    },
+    "equal": {"Zig": _where("{a} == {b}"), "call": "cmpeq_epi64 a b"},
+    "less-signed": {"Zig": _where(f"{_AS_SIGNED('{a}')} < {_AS_SIGNED('{b}')}"), "call": "cmpgt_epi64 b a"},
+    "equal-mask": {"Zig": _truths("=="), "call": "cmpeq_epu64_mask a b"},
+    "less-mask": {"Zig": _truths("<"), "call": "cmplt_epu64_mask a b"},
+    "less-signed-mask": {"Zig": _truths("<", "@as({{signed}}, @bitCast({}))"), "call": "cmplt_epi64_mask a b"},
+    "lanes-of-mask": {
+        "Zig": _where("@as(@Vector({lanes}, bool), @bitCast(@as(u{lanes}, @truncate({a}))))"),
+        "call": "movm_epi64 a8",
+    },
     "flip": _same(_FLIPPED, Rust="u64::swap_bytes({a})", Zig="@byteSwap({a})"),
     "popcount": {
         "C": "SETWISE_CAST(uint64_t, _mm_popcnt_u64({a}))",
@@ -92,6 +157,7 @@ EXPRESSIONS: Mapping[str, Mapping[str, str]] = {
     "ternary": {"call": "ternarylogic_epi64 a b c n"},
     "blend": {"call": "blend_epi32 b a n"},
     "permute": {"call": "permute4x64_epi64 a n"},
+    "shuffle-bytes": {"Zig": "@byteSwap({a})", "call": "shuffle_epi8 a b"},  # only byte swaps have this order
     "permute-bytes": {"call": "permutexvar_epi8 b a"},
     "affine": {"call": "gf2p8affine_epi64_epi8 a b n"},
     "nonzero-bytes-mask": {"call": "test_epi8_mask a b"},
@@ -99,8 +165,12 @@ EXPRESSIONS: Mapping[str, Mapping[str, str]] = {
 }
 """The expression of each operation by language, as a template.
 
-{a} and {b} are the arguments, {n} the count, {m} is 64 - n, {bytes} the size of the result. `call` is an intrinsic of C
-and Rust: its name without _mm_, _mm256_ or _mm512_ ({s} is si128 and so on), then a word per operand. The words are a,
-b and c for arguments; a64 for an argument in a general register as a signed number; zero for a zero vector; n for the
-count, truth table or lane selection; a literal number. call4 is for 4 lanes, call_each for per-lane counts.
+{a} and {b} are the arguments, {n} the count, {m} is 64 - n. {bytes}, {lanes} and {type} are of the result, or of its
+arguments if they have more lanes; {signed} and {small} are like {type} with signed and 6-bit numbers. A key with
+" lanes" is for vectors, if they differ. JavaScript has the template of C if it has none.
+
+`call` is an intrinsic of C and Rust: its name without _mm_, _mm256_ or _mm512_ ({s} is si128 and so on), then a word
+per operand. The words are a, b and c for arguments; a64 for an argument in a general register as a signed number; a8
+for one in a mask register; zero for a zero vector; n for the count, truth table or lane selection; a literal number.
+call4 is for 4 lanes, call_each for per-lane counts.
 """

@@ -34,6 +34,8 @@ class WithIntrinsics(Language):
     SIGNED: ClassVar[str]
     UNSIGNED: ClassVar[str]
     """Templates that convert a 64-bit number to a signed one, and back."""
+    MASK: ClassVar[str]
+    """A template that converts a 64-bit number to the mask of eight lanes."""
 
     def on_vectors(self, value: Value, operands: Sequence[str]) -> str:
         """Return the call of an intrinsic. Raise Inexpressible if there is none."""
@@ -46,6 +48,7 @@ class WithIntrinsics(Language):
         given = dict(zip("abc", operands, strict=False))
         given["zero"] = self.call(named("{p}_setzero_{s}", lanes), (), ())
         given |= {f"{letter}64": self.SIGNED.format(operand) for letter, operand in given.items()}
+        given["a8"] = self.MASK.format(given["a"])
         arguments = [given[word] for word in words if word in given]
         immediates = [numeral(value.count) if word == "n" else word for word in words if word not in given]
         made = self.call(named(f"{{p}}_{name}", lanes), arguments, immediates)

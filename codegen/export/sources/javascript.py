@@ -29,13 +29,14 @@ class JavaScript(Language):
 
     def general(self, value: Value, operands: Sequence[str]) -> str:
         """Return the C expression with BigInt literals, truncated if it may exceed 64 bits, or raise Inexpressible."""
-        text = EXPRESSIONS.get(value.op, {}).get("C", "_")
+        said = EXPRESSIONS.get(value.op, {})
+        text = said.get(self.NAME) or _NUMBER.sub(r"\1n", said.get("C", "_"))
         if "_" in text:
             raise Inexpressible(f"JavaScript has no expression for '{value.op}'")
         counts = value.attr if isinstance(value.attr, tuple) else (0,)
         n, m = (f"{each}n" for each in (counts[0], -counts[0] % 64))
         a, b = (*operands, "")[:2]
-        text = filled(_NUMBER.sub(r"\1n", text), a=a, b=b, n=n, m=m)
+        text = filled(text, a=a, b=b, n=n, m=m)
         return text if value.op in ("and", "or", "xor", "shr") else f"BigInt.asUintN(64, {text})"
 
     def table(self, name: str, numbers: Sequence[int], size: int) -> Iterator[str]:

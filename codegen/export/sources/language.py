@@ -11,6 +11,7 @@ from setwise.codegen.ir.values import Condition, Value
 from setwise.codegen.kernel import Kernel
 
 INDENT = "    "
+_KINDS = {"type": "u64", "signed": "i64", "small": "u6"}
 
 
 class Inexpressible(ValueError):
@@ -120,9 +121,12 @@ class Language:
         a, b = (*operands, "")[:2]
         counts = value.attr if isinstance(value.attr, tuple) else (0,)
         n, m = (self.count(value.lanes, each) for each in (counts, tuple(-count % 64 for count in counts)))
-        if self.NAME not in EXPRESSIONS.get(value.op, ()):
+        said, lanes = EXPRESSIONS.get(value.op, {}), max(value.lanes, *(arg.lanes for arg in value.args), 1)
+        text = (said.get(f"{self.NAME} lanes") if lanes > 1 else None) or said.get(self.NAME)
+        if text is None:
             raise Inexpressible(f"{self.NAME} has no expression for '{value.op}'")
-        return filled(EXPRESSIONS[value.op][self.NAME], a=a, b=b, n=n, m=m, bytes=str(8 * value.lanes))
+        kinds = {key: self.type_of(lanes).replace("u64", of) for key, of in _KINDS.items()}
+        return filled(text, a=a, b=b, n=n, m=m, bytes=str(8 * lanes), lanes=str(lanes), **kinds)
 
     def count(self, lanes: int, counts: tuple[int, ...]) -> str:
         """Return the shift count of each lane."""

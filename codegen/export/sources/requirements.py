@@ -14,16 +14,19 @@ from setwise.codegen.run.cpu import FEATURES
 
 FAST_PEXT = "fast-pext"
 """The processor executes pext and pdep without microcode. It is no bit of CPUID; its vendor and family say it."""
-_AVX512F, _AVX512BW, _AVX512VL = "avx512f", "avx512bw", "avx512vl"
+_AVX512F, _AVX512BW, _AVX512VL, _AVX512DQ = "avx512f", "avx512bw", "avx512vl", "avx512dq"
 _GENERAL = ("popcnt", "bmi1", "bmi2")
 _OF_OPERATION: Mapping[str, str] = {
-    **dict.fromkeys(("rotl", "ternary", "exchange", "repeat"), _AVX512F),
+    **dict.fromkeys(("rotl", "rotlv", "sar", "sar-each", "ternary", "exchange", "repeat"), _AVX512F),
+    **dict.fromkeys(("equal-mask", "less-mask", "less-signed-mask"), _AVX512F),
+    **dict.fromkeys(("mul", "lanes-of-mask"), _AVX512DQ),
     "permute-bytes": "avx512vbmi",
     "nonzero-bytes-mask": _AVX512BW,
     "affine": "gfni",
 }
 """The feature of an operation on vectors of every width, beyond that of its width."""
-_ON_BYTES = ("add-bytes", "sub-bytes", "interleave", "interleave-high")
+_ON_BYTES = ("add-bytes", "sub-bytes", "interleave", "interleave-high", "shuffle-bytes")
+_OF_AVX2 = ("blend", "splat", "shl-each", "shr-each")
 _IMPLIED: Mapping[str, str] = {"avx2": "avx", _AVX512F: "avx2", _AVX512VL: "avx512dq"} | dict.fromkeys(
     (_AVX512BW, "avx512dq", "avx512vbmi"), _AVX512F
 )
@@ -31,7 +34,7 @@ _IMPLIED: Mapping[str, str] = {"avx2": "avx", _AVX512F: "avx2", _AVX512VL: "avx5
 AVX512DQ, in functions with AVX512VL."""
 _BITS_OF_CPUID = {**FEATURES, "sse2": (1, 3, 26, 0)}
 ORDER = ("sse2", *_GENERAL, FAST_PEXT, "avx", "avx2", _AVX512F, _AVX512VL, _AVX512BW, "avx512vbmi", "gfni", "avx512dq")
-"""All features that source or bytes can require, oldest first except for AVX512DQ, which only bytes require alone."""
+"""All features that source or bytes can require, oldest first except for AVX512DQ, which few need."""
 BITS: Mapping[str, int] = {feature: 2 << at for at, feature in enumerate(ORDER)}
 """The bit of each feature in exported source. Bit 0 says that the features are detected."""
 
@@ -49,11 +52,14 @@ def requirement(kernel: Kernel, order: Order) -> tuple[str, ...]:
     needs = {"popcnt", *(() if vectors else _GENERAL)} & {*bytes_features}
     if uses_pext(kernel):
         needs |= {"bmi2", FAST_PEXT}
+    if any(value.op == "tzcnt" for value in values):
+        needs |= {"bmi1"}
     if any(feature.startswith("avx") for feature in bytes_features):
         needs |= {"avx"}.union(*map(_of, values))
     elif vectors:
         needs |= {"sse2"}
-    return tuple(feature for feature in ORDER if feature in needs - _implied(needs))
+    # Compilers do not enable AVX512DQ with AVX512VL.
+    return tuple(feature for feature in ORDER if feature in needs - (_implied(needs) - {_AVX512DQ}))
 
 
 def source_facts(kernel: Kernel, order: Order) -> Facts:
@@ -72,7 +78,7 @@ def _of(value: Value) -> Iterator[str]:
     lanes = max(value.lanes, *(arg.lanes for arg in value.args), 1)
     if lanes == 1:
         return
-    yield "avx2" if lanes == 4 or value.op in ("blend", "splat") or value.operation.left else "avx"
+    yield "avx2" if lanes == 4 or value.op in _OF_AVX2 or value.operation.left else "avx"
     if lanes == 8:
         yield _AVX512F
         if value.op in _ON_BYTES:

@@ -75,8 +75,10 @@ def test_what_is_said_of_arguments_is_so(operation: Operation) -> None:
 def test_the_text_of_c_computes_it(operation: Operation) -> None:
     """C's operators on unsigned numbers are Python's, up to the bits above; so are these calls."""
     calls = {
-        "SETWISE_CAST": lambda _, value: value,
-        "uint64_t": int,
+        "SETWISE_CAST": lambda kind, value: kind(value),
+        "uint64_t": lambda number: number & ALL,
+        "int64_t": lambda number: number - (number >> 63 << 64),
+        "_tzcnt_u64": lambda number: f"{1 << 64 | number:b}"[::-1].index("1"),
         "_mm_popcnt_u64": int.bit_count,
         "_pext_u64": _digits_kept,
         "_pdep_u64": _digits_laid,
