@@ -42,6 +42,7 @@ from setwise.codegen.board import (
 from setwise.codegen.ir.control import (
     at_least as at_least,
     below as below,
+    equal as equal,
     nonzero as nonzero,
     repeat as repeat,
     select as select,

@@ -30,13 +30,22 @@ def nonzero(value: Value) -> Condition:
     return _condition_on("nonzero", value)
 
 
-def below(value: Value, bound: int) -> Condition:
-    """Return the condition that an unsigned value is below `bound`, which is 1 to 2**31 - 1, or 2**63."""
+def equal(value: Value, other: Value | int) -> Condition:
+    """Return the condition that two values are equal."""
+    return below(value ^ other, 1)
+
+
+def below(value: Value, bound: Value | int) -> Condition:
+    """Return the condition that an unsigned value is below `bound`: a value, or a number 1 to 2**31 - 1 or 2**63."""
+    if isinstance(bound, Value):
+        return nonzero(value.less(bound))
     return _condition_on("below", value, _bound(bound))
 
 
-def at_least(value: Value, bound: int) -> Condition:
-    """Return the condition that an unsigned value is at least `bound`, which is 1 to 2**31 - 1, or 2**63."""
+def at_least(value: Value, bound: Value | int) -> Condition:
+    """Return the condition that an unsigned value is at least `bound`, a value or number as `below` takes it."""
+    if isinstance(bound, Value):
+        return equal(value.less(bound), 0)
     return _condition_on("at-least", value, _bound(bound))
 
 
@@ -47,9 +56,9 @@ def select(choice: Value | Condition, one: Value | int, other: Value | int) -> V
 
 def mask_of(condition: Condition) -> Value:
     """Return all ones if the condition holds, else 0."""
-    value, holds = condition.value, condition.kind == "below"
-    mask = value.is_empty() if condition.kind == "nonzero" else value.less(condition.bound)
-    return mask if holds else ~mask
+    value, bound = condition.value, condition.bound
+    mask = value.is_empty() if condition.kind == "nonzero" or bound == 1 else value.less(bound)
+    return mask if condition.kind == "below" else ~mask
 
 
 def _bound(bound: int) -> int:
@@ -109,7 +118,9 @@ def _evaluated(body: Body, carried: tuple[Value, ...]) -> tuple[Value, ...]:
 def _condition(condition: Condition) -> Condition:
     if not isinstance(condition, Condition):
         given = type(condition).__name__
-        raise ValueError(f"a condition must come from nonzero, below or at_least, not {given}: write nonzero(board)")
+        raise ValueError(
+            f"a condition must come from nonzero, equal, below or at_least, not {given}: write nonzero(board)"
+        )
     return condition
 
 

@@ -40,7 +40,7 @@ _NO_NUMBER = (
 
 _COMPARED = (
     "boards are compared when the code runs, so Python's == and != cannot: "
-    "use when, while_ or switch, with nonzero(a ^ b), or below(a ^ b, 1) for equal ones"
+    "use when, while_ or switch, with equal(a, b) or nonzero(a ^ b), or the mask a.equals(b)"
 )
 
 

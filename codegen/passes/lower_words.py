@@ -5,11 +5,13 @@ the comparisons: section 2-12.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
+from typing import Literal
 
 from setwise.codegen.ir.bits import known_zero
 from setwise.codegen.ir.graph import Graph, rewrite
-from setwise.codegen.ir.values import ALL, Value, constant, make
+from setwise.codegen.ir.values import ALL, Condition, Region, Value, constant, make
 from setwise.codegen.passes.simplify import cse
 from setwise.codegen.targets.table import Target
 
@@ -21,15 +23,26 @@ Rule = Callable[[Target, Value], Value]
 
 
 def lower_words(graph: Graph, target: Target) -> Graph:
-    """Rewrite operations without rows until all have rows, or no rule."""
+    """Rewrite operations without rows until all have rows, or no rule. Conditions test the sign that fills a mask."""
 
     def rule(value: Value, _: Value) -> Value:
         return value if target.rows_for(value) else _RULES[value.op](target, value)
 
     before = graph
-    while (lowered := rewrite(graph, rule, operations=_RULES)) is not graph:
+    while (lowered := rewrite(graph, rule, _sign_tested, _RULES)) is not graph:
         graph = lowered
     return graph if graph is before else cse(graph)
+
+
+def _sign_tested(region: Region) -> Region:
+    """Test the highest bit, where a condition tests whether all bits are copies of it that are 0."""
+    asked = region.condition
+    if asked is None or asked.value.op != "sar" or asked.value.attr != (63,):
+        return region
+    if asked.kind != "nonzero" and asked.bound != 1:
+        return region
+    kind: Literal["below", "at-least"] = "below" if asked.kind == "below" else "at-least"
+    return replace(region, condition=Condition(kind, asked.value.args[0], _SIGN))
 
 
 def _each(value: Value, *args: Value, op: str) -> Value:

@@ -339,16 +339,12 @@ def load_constant(value: Value) -> Value:
     return Value("load-constant", (), value.constant)
 
 
-_SPELT = {"mul": "a * b", "shlv": "a << b", "shrv": "a >> b", "rotlv": "a.rotate(b)"}
-
-
 def _checked(graph: Graph, target: Target) -> Graph:
     for value in graph.order:
         if not value.operation.free and not target.rows_for(value):
             others = tuple(name for name, other in TARGETS.items() if other.rows_for(value))
             remedy = f"use {in_words(others or SCALARS)}, or other operations"
-            what = _SPELT.get(value.op, value.op)
-            raise Refused(f"setwise has no {target.name} instruction for '{what}': {remedy}")
+            raise Refused(f"setwise has no {target.name} instruction for '{value.op}': {remedy}")
     return graph
 
 

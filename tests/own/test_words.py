@@ -3,16 +3,16 @@
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 
 import setwise
-from setwise import Board, Value, Word
+from setwise import Board, Number, Value, Word
 from setwise.analysis import api
 from setwise.codegen.export.names import symbol
 from setwise.codegen.run.call import missing
-from setwise.codegen.targets import ALL_SETS, TARGETS
+from setwise.codegen.targets import ALL_SETS, SCALARS, TARGETS
 from setwise.own import OwnRoutine
 from tests.codegen.export.listings.test_go import assert_same
 from tests.codegen.export.sources.exported import RUST, ZIG, C, Compiler, Functions, made
@@ -234,3 +234,57 @@ def test_words_in_javascript(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_words_in_go(tmp_path: Path) -> None:
     assert_same(tmp_path, [*functions("x86-64", "bmi2").values()])
+
+
+@cache
+def branching(kind: str) -> OwnRoutine:
+    """An own routine of one lane that tests two values of a kind, and loops while another test of them holds."""
+    test, meaning = {
+        "equal": (setwise.equal, lambda x, y: x == y),
+        "below": (setwise.below, lambda x, y: x < y),
+        "at_least": (setwise.at_least, lambda x, y: x >= y),
+    }[kind]
+
+    def described(x: Board, y: Annotated[Number, setwise.Bound(1 << 63)]) -> Board:
+        (z,) = setwise.when(test(x, y), lambda z: (z ^ y,), x)
+        z, _ = setwise.while_(lambda z, n: setwise.below(n, y & 3), lambda z, n: (z + x, n + 1), z, x & 0)
+        return z + setwise.select(test(z, y), x, y)
+
+    def meant(x: Word, y: Word) -> Word:
+        z = chosen(meaning(x, y), x ^ y, x) + x * (y & 3)
+        return z + chosen(meaning(z, y), x, y)
+
+    described.__name__ = described.__qualname__ = f"branching_{kind}"
+    own = setwise.routine(described)
+    own.specification(meant)
+    return own
+
+
+@pytest.mark.parametrize("isa", SCALARS)
+@pytest.mark.parametrize("kind", ["equal", "below", "at_least"])
+def test_conditions_compare_two_values(kind: str, isa: str) -> None:
+    assert {row["status"] for row in branching(kind).check(isa, abi="sysv", quick=True)} <= {"passed", "not run"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("isa", SCALARS)
+@pytest.mark.parametrize("kind", ["equal", "below", "at_least"])
+def test_conditions_on_two_values_are_proved(kind: str, isa: str) -> None:
+    assert branching(kind).prove(isa, abi="sysv").fine
+
+
+def test_a_branch_on_an_order_tests_a_sign() -> None:
+    """No mask is made where only a branch reads it."""
+
+    @setwise.routine(isas=["x86-64"])
+    def lesser(x: Board, y: Board) -> Board:
+        return setwise.when(setwise.below(x, y), lambda _: (x,), y)[0]
+
+    assert "sar" not in lesser.listing()
+    assert lesser(5, 1 << 63) == lesser(1 << 63, 5) == 5
+
+
+def test_conditions_of_constants_are_decided() -> None:
+    one, two = setwise.constant(1), setwise.constant(2)
+    told = setwise.equal(one, 1), setwise.equal(one, two), setwise.below(one, two), setwise.at_least(one, two)
+    assert [each.decided for each in told] == [True, False, True, False]

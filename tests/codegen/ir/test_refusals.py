@@ -42,8 +42,8 @@ FOUR_WAYS = CompassRay((NORT, EAST, NORT.opposite, EAST.opposite))
         (lambda: repeat(2, lambda a: (a, a), constant(1)), "return 1 values from this loop, when or switch, not 2"),
         (lambda: repeat(2, lambda a: (FOUR,), A), "the lanes of a value change from 1 to 4 in this loop, when"),
         (lambda: when(nonzero(A), lambda a, b: (a,), A, B), "return 2 values from this loop, when or switch, not 1"),
-        (lambda: when(A, lambda a: (a,), B), "must come from nonzero, below or at_least, not Value"),  # type: ignore[arg-type]
-        (lambda: while_(lambda a: a, lambda a: (a,), B), "must come from nonzero, below or at_least, not Value"),
+        (lambda: when(A, lambda a: (a,), B), "must come from nonzero, equal, below or at_least, not Value"),  # type: ignore[arg-type]
+        (lambda: while_(lambda a: a, lambda a: (a,), B), "must come from nonzero, equal, below or at_least, not Value"),
         (
             lambda: switch(A & 1, [lambda a: (a,), lambda a: ()], B),
             "return 1 values from this loop, when or switch, not 0",
