@@ -1,6 +1,6 @@
 """Small expressions, drawn and run on every instruction set: they give what the independent evaluator gives.
 
-As a program it runs so many from a seed: `python -m tests.codegen.test_expressions NUMBER [SEED]`.
+As a program it runs so many from a seed, on two drawn sets each: `python -m tests.codegen.test_expressions NUMBER [SEED]`
 """
 
 import random
@@ -24,7 +24,7 @@ from tests.codegen.programs import ALL, COUNTED, EXPRESSIONS, MASKS, WORDS, Desc
 from tests.conftest import runs
 
 pytestmark = runs
-HERE = [isa for isa in ALL_SETS if not missing(TARGETS[isa])]
+HERE = [(isa, lanes) for isa in ALL_SETS if not missing(TARGETS[isa]) for lanes in TARGETS[isa].widths]
 TOGETHER = 8
 """Expressions of one routine, each a result: so a kernel is made for several."""
 _EDGES = (0, ALL, 1, 1 << 63, 0x0123_4567_89AB_CDEF, 0xFFFF_FFFF_0000_0000, 0xFEFE_FEFE_FEFE_FEFE, 0x8000_0001)
@@ -49,8 +49,10 @@ def union_of_steps(draw: random.Random) -> Description:
     return describe
 
 
-def wrong(programs: Sequence[Description], isas: Sequence[str], given: NDArray[np.uint64]) -> Iterator[tuple[str, str]]:
-    """The expressions that an instruction set computes otherwise than the evaluator."""
+def wrong(
+    programs: Sequence[Description], sets: Sequence[tuple[str, int]], given: NDArray[np.uint64]
+) -> Iterator[tuple[str, int, str]]:
+    """The expressions that an instruction set with a number of lanes computes otherwise than the evaluator."""
 
     def describe(*boards: Value) -> tuple[Value, ...]:
         return tuple(result for program in programs for result in program(*boards))
@@ -59,22 +61,22 @@ def wrong(programs: Sequence[Description], isas: Sequence[str], given: NDArray[n
     boards = parameter(0), parameter(1)
     graph = Graph(boards, describe(*boards))
     wanted = [np.broadcast_to(lane, given[0].shape) for (lane,) in evaluate(graph, (given[0], given[1]))]
-    for isa in isas:
+    for isa, lanes in sets:
         takes, results = together.contract.parameters[:2], together.contract.results
-        made = Elementwise("test", takes, results, *in_memory(lower(together, isa)))((*given,), None)
+        made = Elementwise("test", takes, results, *in_memory(lower(together, isa, lanes=lanes)))((*given,), None)
         for program, got, want in zip(programs, made, wanted, strict=True):
             if (got != want).any():
-                yield isa, str(program if isinstance(program, Program) else program.__doc__)
+                yield isa, lanes, str(program if isinstance(program, Program) else program.__doc__)
 
 
-def sweep(number: int, seed: int) -> Iterator[tuple[str, str]]:
-    """Those of so many expressions that are wrong; half of them have words, shifts by values and products."""
+def sweep(number: int, seed: int, sets: int = 4) -> Iterator[tuple[str, int, str]]:
+    """Those of so many expressions that are wrong on drawn sets; half of them have words, shifts by values, products."""
     draw = random.Random(seed)
     for at in range(0, number, TOGETHER):
         operations = (*EXPRESSIONS, *WORDS) if at // TOGETHER % 2 else EXPRESSIONS
         programs: list[Description] = [small(draw, operations) for _ in range(TOGETHER - 1)]
         programs.append(union_of_steps(draw))
-        yield from wrong(programs, HERE, arguments(draw))
+        yield from wrong(programs, draw.sample(HERE, sets), arguments(draw))
 
 
 @pytest.mark.parametrize(("number", "seed"), [(400, 1), pytest.param(5_000, 2, marks=pytest.mark.slow)])
@@ -102,6 +104,6 @@ def test_every_word_on_every_instruction_set() -> None:
 if __name__ == "__main__":
     number, seed = int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 3
     for done in range(0, number, 10_000):
-        for isa, program in sweep(10_000, seed + done):
-            print(isa, program, flush=True)
+        for isa, lanes, program in sweep(10_000, seed + done, 2):
+            print(isa, lanes, program, flush=True)
         print(f"{done + 10_000} expressions", flush=True)

@@ -171,7 +171,7 @@ def test_what_a_target_cannot_do(mine: Path, capsys: Capture) -> None:
     mine.write_text(f"{HEAD}def f({', '.join(takes.split(', ')[:5])}) -> Board:\n    return {' | '.join(many[:5])}\n")
     assert main(["listing", "mine.py", "--isa", "avx2"]) == 0  # Windows has registers for four only
     assert "Windows" not in capsys.readouterr().out
-    mine.write_text(f"{HEAD}def f(x: Board) -> Board:\n    return x.made('add-bytes', x)\n")
+    mine.write_text(f"{HEAD}def f(x: Board) -> Board:\n    return x._made('add-bytes', x)\n")
     assert "setwise has no bmi2 instruction for 'add-bytes'" in complaint(capsys, "count", "mine.py", "--isa", "bmi2")
 
 

@@ -239,11 +239,12 @@ def test_words_in_go(tmp_path: Path) -> None:
 @cache
 def branching(kind: str) -> OwnRoutine:
     """An own routine of one lane that tests two values of a kind, and loops while another test of them holds."""
-    test, meaning = {
+    tests: dict[str, tuple[Callable[[Value, Value], Any], Definition]] = {
         "equal": (setwise.equal, lambda x, y: x == y),
         "below": (setwise.below, lambda x, y: x < y),
         "at_least": (setwise.at_least, lambda x, y: x >= y),
-    }[kind]
+    }
+    test, meaning = tests[kind]
 
     def described(x: Board, y: Annotated[Number, setwise.Bound(1 << 63)]) -> Board:
         (z,) = setwise.when(test(x, y), lambda z: (z ^ y,), x)
