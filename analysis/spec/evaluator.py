@@ -290,10 +290,6 @@ def _ones_if(truth: WordLike) -> WordLike:
     return clip(0 - truth)
 
 
-def _equal(a: WordLike, b: WordLike) -> WordLike:
-    return _ones_if(a ^ a | (a == b))
-
-
 def _less(a: WordLike, b: WordLike) -> WordLike:
     return _ones_if(a ^ a | (a < b))
 
@@ -377,7 +373,7 @@ _EACH: Mapping[str, Callable[..., WordLike]] = {
     "clear-lsb": lambda a: a & clip(a - 1),
     "mask-to-lsb": lambda a: a ^ clip(a - 1),
     "tzcnt": lambda a: population(clip(~a & clip(a - 1))),
-    "equal": _equal,
+    "equal": lambda a, b: _ones_if(a ^ a | (a == b)),
     "less": _less,
     "less-signed": lambda a, b: _less(a ^ _HIGHEST, b ^ _HIGHEST),
     "gather": _gathered,

@@ -140,7 +140,7 @@ class Value(BitWords):
         """
         return CompassRay((leap(*directions),)).step(self)
 
-    def made(self, op: str, *others: Value | int) -> Value:
+    def _made(self, op: str, *others: Value | int) -> Value:
         """Return the value of an operation on this value and others, folded."""
         return make(op, self, *others)
 

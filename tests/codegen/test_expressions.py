@@ -1,6 +1,6 @@
 """Small expressions, drawn and run on every instruction set: they give what the independent evaluator gives.
 
-As a program it runs so many from a seed, on two drawn sets each: `python -m tests.codegen.test_expressions NUMBER [SEED]`
+Run as `python -m tests.codegen.test_expressions NUMBER [SEED]`, it tries so many from a seed, on two drawn sets each.
 """
 
 import random
@@ -70,7 +70,7 @@ def wrong(
 
 
 def sweep(number: int, seed: int, sets: int = 4) -> Iterator[tuple[str, int, str]]:
-    """Those of so many expressions that are wrong on drawn sets; half of them have words, shifts by values, products."""
+    """Those of so many expressions that are wrong on drawn sets; half have words, shifts by values, products."""
     draw = random.Random(seed)
     for at in range(0, number, TOGETHER):
         operations = (*EXPRESSIONS, *WORDS) if at // TOGETHER % 2 else EXPRESSIONS

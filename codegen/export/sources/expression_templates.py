@@ -40,6 +40,16 @@ def _of_bmi2(name: str) -> dict[str, str]:
     }
 
 
+def _signed_shift(count: str, zig_count: str) -> dict[str, str]:
+    """Return the templates of a right shift with copies of the highest bit."""
+    return {
+        "C": f"SETWISE_CAST(uint64_t, SETWISE_CAST(int64_t, {{a}}) >> {count})",
+        "Go": f"uint64(int64({{a}}) >> {count})",
+        "Rust": f"({{a}} as i64 >> {count}) as u64",
+        "Zig": f"@as({{type}}, @bitCast({_AS_SIGNED('{a}')} >> {zig_count}))",
+    }
+
+
 _BYTES_OF = "@as(@Vector({{bytes}}, u8), @bitCast({{{}}}))".format
 # For shl-or-rotl the wrapped bits are not demanded, and a rotate is one non-destructive instruction.
 _ROTATED = _same("{a} << {n} | {a} >> {m}", Rust="u64::rotate_left({a}, {n})", Zig="({a} << {n}) | ({a} >> {m})")
@@ -50,7 +60,6 @@ _FLIPPED = " | ".join(
 )
 
 _AS_SIGNED = "@as({{signed}}, @bitCast({}))".format
-_SIGNED_SHIFT = f"@as({{type}}, @bitCast({_AS_SIGNED('{a}')} >> {{by}}))"
 _BY_B = "@as({small}, @truncate({b}))"
 
 EXPRESSIONS: Mapping[str, Mapping[str, str]] = {
@@ -86,24 +95,11 @@ EXPRESSIONS: Mapping[str, Mapping[str, str]] = {
         call="rolv_epi64 a b",
     )
     | {"Zig lanes": f"({{a}} << {_BY_B}) | ({{a}} >> @as({{small}}, @truncate(@as({{type}}, @splat(0)) -% {{b}})))"},
-    "sar": {
-        "C": "SETWISE_CAST(uint64_t, SETWISE_CAST(int64_t, {a}) >> {n})",
-        "Go": "uint64(int64({a}) >> {n})",
-        "Rust": "({a} as i64 >> {n}) as u64",
-        "Zig": _SIGNED_SHIFT.replace("{by}", "{n}"),
-        "JavaScript": "BigInt.asIntN(64, {a}) >> {n}",
-        "call": "srai_epi64 a n",
-    },
-    "sarv": {
-        "C": "SETWISE_CAST(uint64_t, SETWISE_CAST(int64_t, {a}) >> ({b} & 63))",
-        "Go": "uint64(int64({a}) >> ({b} & 63))",
-        "Rust": "({a} as i64 >> ({b} & 63)) as u64",
-        "Zig": _SIGNED_SHIFT.replace("{by}", _BY_B),
-        "JavaScript": "BigInt.asIntN(64, {a}) >> ({b} & 63n)",
-    },
+    "sar": _signed_shift("{n}", "{n}") | {"JavaScript": "BigInt.asIntN(64, {a}) >> {n}", "call": "srai_epi64 a n"},
+    "sarv": _signed_shift("({b} & 63)", _BY_B) | {"JavaScript": "BigInt.asIntN(64, {a}) >> ({b} & 63n)"},
     "shl-each": {"Zig": f"{{a}} << {_BY_B}", "call": "sllv_epi64 a b"},
     "shr-each": {"Zig": f"{{a}} >> {_BY_B}", "call": "srlv_epi64 a b"},
-    "sar-each": {"Zig": _SIGNED_SHIFT.replace("{by}", _BY_B), "call": "srav_epi64 a b"},
+    "sar-each": {"Zig": _signed_shift("", _BY_B)["Zig"], "call": "srav_epi64 a b"},
     "shl-all": {"Zig": "{a} << @as({small}, @splat(@truncate({b}[0])))", "call": "sll_epi64 a b"},
     "shr-all": {"Zig": "{a} >> @as({small}, @splat(@truncate({b}[0])))", "call": "srl_epi64 a b"},
     "isolate-lsb": _lowest("&", "0 - {a}"),
