@@ -64,11 +64,6 @@ def _shift(op: str, target: Target, value: Value) -> Value:
     return low & constant((ALL, 0)) | high & constant((0, ALL))
 
 
-def _rotate(_: Target, value: Value) -> Value:
-    board, count = value.args
-    return make("shlv", board, count) | make("shrv", board, -count)
-
-
 def _arithmetic_shift(_: Target, value: Value) -> Value:
     """Shift as unsigned, then extend the moved sign by xor and subtraction."""
     board = value.args[0]
@@ -113,11 +108,6 @@ def _flip(target: Target, value: Value) -> Value:
 def _lowest(op: str, change: int, _: Target, value: Value) -> Value:
     (board,) = value.args
     return make(op, board, board + change if change else -board)
-
-
-def _count_below(_: Target, value: Value) -> Value:
-    (board,) = value.args
-    return (~board & (board - 1)).popcount()
 
 
 # -- bits gathered and scattered
@@ -189,7 +179,7 @@ def _less_signed(_: Target, value: Value) -> Value:
 _RULES: Mapping[str, Rule] = {
     "shlv": partial(_shift, "shl"),
     "shrv": partial(_shift, "shr"),
-    "rotlv": _rotate,
+    "rotlv": lambda _, value: make("shlv", *value.args) | make("shrv", value.args[0], -value.args[1]),
     "sar": _arithmetic_shift,
     "sarv": _arithmetic_shift_by_value,
     "mul": _product,
@@ -198,7 +188,7 @@ _RULES: Mapping[str, Rule] = {
     "isolate-lsb": partial(_lowest, "and", 0),
     "clear-lsb": partial(_lowest, "and", -1),
     "mask-to-lsb": partial(_lowest, "xor", -1),
-    "tzcnt": _count_below,
+    "tzcnt": lambda _, value: (~value.args[0] & (value.args[0] - 1)).popcount(),
     "gather": _gather,
     "scatter": _scatter,
     "equal": partial(_compare, _equal),
