@@ -38,6 +38,7 @@ _WHOLE = ("", *leaperwalk.COLORS)  # directions of routines for a whole side
 _CHUNK = 1 << 14  # cases that are evaluated together
 _MOST_TOGETHER = 5  # most boards whose extreme values are tried in every combination
 _MOST_LANES = 8
+_LONGEST = 8  # most squares of a line whose every subset is tried
 
 
 @dataclass(frozen=True)
@@ -164,7 +165,8 @@ class _Maker:
         at_run_time = self.of_kind("dir8")
         seen = set()
         for direction in self.directions():
-            for line in raywalk.lines(direction):
+            for whole in raywalk.lines(direction, self.contract.numbering):
+                line = whole[:_LONGEST]
                 # Opposite directions share a line, unless the direction is an argument.
                 key = (direction, *line) if at_run_time else tuple(sorted(line))
                 if key in seen:
@@ -292,7 +294,9 @@ class _Maker:
 
         Raises ValueError if no case is left, or for an unknown requirement.
         """
-        named = {p.name: column for p, column in zip(self.parameters, columns, strict=True)}
+        squares = np.uint64(self.contract.numbering.all)
+        given = zip(self.parameters, columns, strict=True)
+        named = {p.name: column & squares if p.on_squares else column for p, column in given}
         for requirement in self.contract.requires:
             if isinstance(requirement, str):
                 self.keep_sliders(requirement, named)

@@ -39,6 +39,8 @@ def words_of(routine: Routine, arguments: Sequence[str], fen: str | None, side: 
     `side`, w or b, owns the pieces of parameters and routines without a color; the default is the side to move.
     """
     parameters, numbering = given_parameters(routine), routine.contract.numbering
+    if fen is not None and (numbering.files, numbering.ranks) != (8, 8):
+        raise ValueError(f"--fen describes 8 files and 8 ranks, not {numbering.name}: leave it out")
     words = {name: numbering.numbered(placed) for name, placed in _of_position(routine, fen, side).items()}
     wanted = [parameter.name for parameter in parameters if parameter.name not in words]
     if fen is not None and not words:

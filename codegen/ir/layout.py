@@ -7,7 +7,7 @@ from operator import add, or_
 from typing import TypeVar
 
 from setwise.codegen.board import ALL, ROOK, Direction
-from setwise.codegen.ir.values import CompassRay, Value, beside, constant, make, repeated, reshaped, total
+from setwise.codegen.ir.values import CompassRay, DirectedRay, Value, beside, constant, make, repeated, reshaped, total
 
 T = TypeVar("T")
 
@@ -120,7 +120,7 @@ class Layout:
         chosen = constant(tuple(-1 if d else 0 for d in straight))
         return make("select", chosen, self.board(ray, rooks), self.board(ray, bishops))
 
-    def board(self, ray: CompassRay, board: Value) -> Value:
+    def board(self, ray: DirectedRay, board: Value) -> Value:
         """Return a value with the board in every lane of a ray, flipped if the lane holds the flipped board."""
         return _mirrored(board, board) if self._mirrored(ray) else ray.spread(board)
 
@@ -143,7 +143,7 @@ class Layout:
             return here, there.mirrored
         return ray.directions
 
-    def _mirrored(self, ray: CompassRay) -> bool:
+    def _mirrored(self, ray: DirectedRay) -> bool:
         """Return whether the ray's second lane holds the flipped board."""
         return self.mirrored and len(ray.directions) == 2
 
