@@ -27,6 +27,7 @@ from setwise.analysis.semantics.domains import Integers
 from setwise.analysis.spec import leaperwalk, raywalk
 from setwise.analysis.spec.contracts import Contract, Parameter
 from setwise.analysis.spec.task import SLIDERS_WITHIN, BranchingError, Written, results_of
+from setwise.codegen.numbering import Numbering
 
 Column = NDArray[np.uint64]
 
@@ -194,8 +195,8 @@ class _Maker:
     def rays(self) -> Iterator[list[Column]]:
         """Yield for each square every occupancy of its rays: together if the contract fixes them, else one by one."""
         numbered = bool(self.of_kind("direction9"))
-        for square in range(64):
-            rays = {d: _ray(square, d, self.contract.numbering.numbers) for d in self.directions()}
+        for square in filter(lambda number: self.contract.numbering.all >> number & 1, range(64)):
+            rays = {d: _ray(square, d, self.contract.numbering) for d in self.directions()}
             if numbered:
                 for number in range(11):
                     direction = raywalk.NUMBERED.get(number)
@@ -322,7 +323,7 @@ class _Maker:
                 named[parameter.name] = named[parameter.name] & allowed
 
 
-def _ray(square: int, direction: str, numbers: Sequence[int]) -> list[int]:
-    """Return the squares of a ray on an empty board, without its origin."""
-    ray = raywalk.from_square(direction, square, raywalk.ALL, numbers)
-    return [reached for reached in range(64) if ray >> reached & 1]
+def _ray(square: int, direction: str, numbering: Numbering) -> list[int]:
+    """Return the squares of a ray on an empty board, without its origin; of a longer one, the nearest."""
+    (line,) = (line for line in raywalk.lines(direction, numbering) if square in line)
+    return sorted({*line[line.index(square) + 1 :][:_LONGEST]} - {square})
