@@ -304,7 +304,7 @@ class Definition:
 
 
 def _within(grid: Grid, parameters: Sequence[Parameter]) -> Callable[..., Any]:
-    """Return the requirement that boards have only bits that are squares of a grid, and squares are numbers of it."""
+    """Return the requirement that the bits of boards, and the numbers of squares, are squares of a grid."""
 
     def within(*words: Any) -> Any:
         kept = [
@@ -314,7 +314,7 @@ def _within(grid: Grid, parameters: Sequence[Parameter]) -> Callable[..., Any]:
         ]
         return reduce(and_, kept, 1)
 
-    within.__doc__ = f"boards and squares within {grid.name}"
+    within.__doc__ = f"all squares within {grid}"
     return within
 
 

@@ -19,7 +19,6 @@ def _(own: Word) -> Word:
     ends = own & 0
     for direction in ("east", "nort", "noEa", "noWe"):
         for line in spec.lines(direction, GRID):
-            for at in range(3, len(line)):
-                a, b, c, d = line[at - 3 : at + 1]
+            for a, b, c, d in zip(*(line[at:] for at in range(4)), strict=False):
                 ends |= (own >> a & own >> b & own >> c & own >> d & 1) << d
     return ends
