@@ -38,11 +38,6 @@ class Numbering:
     ranks: int = 8
     wrap: str = ""
 
-    @property
-    def file_step(self) -> int:
-        """The step from the number of a square to that of the next file."""
-        return self.numbers[1] - self.numbers[0]
-
     @cached_property
     def all(self) -> int:
         """The board of all squares."""

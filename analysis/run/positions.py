@@ -110,7 +110,8 @@ def _sliders(routine: Routine, position: board.Position, side: board.Side) -> in
 
 def _parsed(parameter: Parameter, text: str, numbering: Numbering) -> int:
     if parameter.kind in BOARDS:
-        return in_range(parameter, numbering.parse_board(text))
+        number = None if parameter.on_squares else board.parse_number(text)
+        return in_range(parameter, numbering.parse_board(text) if number is None else number)
     if not text[:1].isdecimal():
         return named_number(parameter.kind, text, numbering)
     number = board.parse_number(text)

@@ -298,7 +298,7 @@ def exploded(piece: str, square: W, repeats: W, free: W, numbers: Sequence[int] 
 def _from_one_square(piece: str, square: int, free: W, numbers: Sequence[int], reaches: Sequence[W] = ()) -> W:
     attacked: W = free ^ free
     for single in directions(piece):
-        for line in lines(single):
+        for line in _lines(single, LITTLE_ENDIAN):
             numbered = [numbers[place] for place in line]
             if square not in numbered:
                 continue

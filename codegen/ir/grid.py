@@ -38,14 +38,13 @@ class Grid(Numbering):
             raise ValueError(f"{name}: give 1 to 26 files, 1 to 64 ranks, and a gap of 0 or more")
         if wrap not in ("", "files", "ranks", "both"):
             raise ValueError(f'{name}: write wrap="files", "ranks" or "both"')
-        around = files * (wrap in ("files", "both")), ranks * (wrap in ("ranks", "both"))
-        if dark and any(number % 2 for number in around):
+        if dark and (files % 2 * (wrap in ("files", "both")) or ranks % 2 * (wrap in ("ranks", "both"))):
             raise ValueError(f"{name}: dark squares wrap only around an even number of files or ranks")
         width = gap + (ranks if by_files else files)
 
         def number(file: int, rank: int) -> int:
             along = rank + width * file if by_files else file + width * rank
-            return -1 if dark and (file + rank) % 2 else along >> dark
+            return -1 if dark and (file + rank) % 2 else along >> bool(dark)
 
         numbers = tuple(number(file, rank) for rank in range(ranks) for file in range(files))
         if max(numbers) > 63:
@@ -70,15 +69,15 @@ class Grid(Numbering):
         line = self.numbers[(number - 1) * self.files : number * self.files]
         return sum(1 << each for each in line if each >= 0)
 
-    def step(self, board: Value, *directions: Direction) -> Value:
+    def step(self, board: Value | int, *directions: Direction) -> Value:
         """Return the squares, moved by the sum of these steps as one leap. Those that leave the grid are dropped.
 
-        >>> from setwise.codegen.board import EAST, WEST
-        >>> from setwise.codegen.ir.values import constant
-        >>> hex(Grid(8, 8, wrap="files").step(constant(0x81), WEST).number)
+        >>> from setwise.codegen.board import WEST
+        >>> hex(Grid(8, 8, wrap="files").step(0x81, WEST).number)
         '0xc0'
         """
-        return GridRay((leap(*directions),), self).moved(board, 1)
+        moving = board if isinstance(board, Value) else constant(board)
+        return GridRay((leap(*directions),), self).moved(moving, 1)
 
     def ray(self, *directions: Direction) -> GridRay:
         """Return the ray of a direction, or of several steps taken as one leap, for the catalogue's fills.

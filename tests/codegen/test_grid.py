@@ -146,7 +146,7 @@ def test_what_a_grid_does_not_have() -> None:
 
 FILE = """\
 import setwise
-from setwise import EAST, Board, Empty, Grid, Ray, Square, fills, spec
+from setwise import EAST, Board, Empty, Grid, Number, Ray, Square, fills, spec
 
 GRID = Grid(6, 5, gap=1)
 
@@ -165,6 +165,10 @@ def beside(own: Board, square: Square) -> Board:
 @beside.specification
 def _(own, square):
     return spec.step("east", own, GRID) | 1 << square
+
+@setwise.routine(grid=GRID)
+def plus(own: Board, number: Number) -> Board:
+    return own + number
 """
 
 
@@ -185,6 +189,11 @@ def test_commands_draw_and_take_its_squares(file: Path, capsys: Capture) -> None
     drawing = "\n".join([". . . . . 1", *[". . . . . ."] * 3, "1 . . . . ."])
     assert main(["run", "mine.py:beside", drawing, "9", "--isa", "x86-64", "--coordinates"]) == 0
     assert capsys.readouterr().out == out
+
+
+def test_a_number_may_have_other_bits(file: Path, capsys: Capture) -> None:
+    assert main(["run", "mine.py:plus", "a1", "0xff", "--isa", "x86-64"]) == 0
+    assert "0x0000_0000_0000_00ff and 1 bit beside    0x0000_0000_0000_0100" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
