@@ -77,6 +77,11 @@ def test_fills_follow_its_rays(grid: Grid, direction: Direction) -> None:
         walked = spec.attacks(direction.name, sliders, empty, grid)
         assert fills.kogge_stone.attacks(ray, *given).number == fills.dumb7.attacks(ray, *given).number == walked
         assert fills.kogge_stone.occluded(ray, *given).number == spec.occluded(direction.name, sliders, empty, grid)
+        run = path = ray.path(given[1]).number
+        assert path == empty & moved(grid, grid.all, (direction,))
+        for n in range(2, 8):
+            run = path & moved(grid, run, (direction,))
+            assert ray.run(given[1], n).number == run
         assert ray.opposite.step(given[0]).number == moved(grid, sliders, (direction.opposite,))
 
 
