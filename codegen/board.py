@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from string import ascii_lowercase
 from typing import Literal
 
 ALL = 0xFFFF_FFFF_FFFF_FFFF
@@ -130,26 +131,36 @@ def direction(text: str) -> Direction:
     raise ValueError(f"no direction {_quoted(text)}: write one of {' '.join(DIRECTIONS)}")
 
 
-def square(name: str) -> int:
+def square(name: str, files: int = 8, ranks: int = 8) -> int:
     """Return the number of a square, 0 for a1 to 63 for h8. Raise ValueError for another text.
 
-    >>> square("a1"), square("h1"), square("e4")
-    (0, 7, 28)
+    On a board of other files and ranks, numbers run along each rank, too.
+
+    >>> square("a1"), square("h1"), square("e4"), square("e4", 7, 6)
+    (0, 7, 28, 25)
     """
-    if not re.fullmatch("[a-hA-H][1-8]", name):
-        raise ValueError(f"no square {_quoted(name)}: write a file a to h and a rank 1 to 8, as in e4")
-    return "abcdefgh".index(name[0].lower()) + 8 * (int(name[1]) - 1)
+    if not _is_square(name, files, ranks):
+        to = f"a file a to {ascii_lowercase[files - 1]} and a rank 1 to {ranks}"
+        example = square_name(min(4, files - 1) + files * min(3, ranks - 1), files, ranks)
+        raise ValueError(f"no square {_quoted(name)}: write {to}, as in {example}")
+    return ascii_lowercase.index(name[0].lower()) + files * (int(name[1:]) - 1)
 
 
-def square_name(number: int) -> str:
+def _is_square(name: str, files: int, ranks: int) -> bool:
+    named = re.fullmatch("([a-zA-Z])([1-9][0-9]?)", name, re.ASCII)
+    return bool(named) and name[0].lower() in ascii_lowercase[:files] and int(name[1:]) <= ranks
+
+
+def square_name(number: int, files: int = 8, ranks: int = 8) -> str:
     """Return the name of a square from 0 to 63. Raise ValueError for another number.
 
-    >>> square_name(28)
-    'e4'
+    >>> square_name(28), square_name(25, 7, 6)
+    ('e4', 'e4')
     """
-    if not 0 <= number < 64:
-        raise ValueError(f"no square {number}: squares are 0 (a1) to 63 (h8)")
-    return "abcdefgh"[number % 8] + str(number // 8 + 1)
+    if not 0 <= number < files * ranks:
+        last = square_name(files * ranks - 1, files, ranks)
+        raise ValueError(f"no square {number}: squares are 0 (a1) to {files * ranks - 1} ({last})")
+    return ascii_lowercase[number % files] + str(number // files + 1)
 
 
 def squares(board: int) -> Iterator[int]:
@@ -163,13 +174,13 @@ def squares(board: int) -> Iterator[int]:
         board &= board - 1
 
 
-def parse_board(text: str) -> int:
-    """Return the board that a text denotes: a number, a list of squares, or a drawing of eight lines.
+def parse_board(text: str, files: int = 8, ranks: int = 8) -> int:
+    """Return the board that a text denotes: a number, a list of squares, or a drawing of a line for each rank.
 
     Numbers are decimal, or hexadecimal after 0x, and may have underscores. Spaces or commas separate squares. A drawing
     has rank 8 on top, `1` or `x` for a square in the set and `.` for any other. It may have spaces, and labels as
-    `setwise run --coordinates` prints them. Raise a one-line ValueError for other text, and for a number that is
-    negative or exceeds 64 bits.
+    `setwise run --coordinates` prints them. A board of other files and ranks is numbered as by `square`. Raise a
+    one-line ValueError for other text, and for a number that is negative or exceeds 64 bits.
 
     >>> parse_board("0x8000_0000_0000_0001") == parse_board("a1,h8") == parse_board("9223372036854775809")
     True
@@ -181,14 +192,15 @@ def parse_board(text: str) -> int:
     if number is not None:
         return number
     stripped = text.strip()
-    if len(stripped.splitlines()) > 1 and not re.match("[a-hA-H][1-8]", stripped):
-        return _parse_drawing(stripped)
     names = re.split(r"[\s,]+", stripped)
-    if all(re.fullmatch("[a-hA-H][1-8]", name) for name in names):
-        return sum(1 << number for number in {square(name) for name in names})
+    if len(stripped.splitlines()) > 1 and not _is_square(names[0], files, ranks):
+        return _parse_drawing(stripped, files, ranks)
+    if all(_is_square(name, files, ranks) for name in names):
+        return sum(1 << number for number in {square(name, files, ranks) for name in names})
+    last = square_name(files * ranks - 1, files, ranks)
     raise ValueError(
         f"{_quoted(text)} is not a board: write 0x and hexadecimal digits, a decimal number, "
-        "squares as in a1,h8, or eight drawn lines of 1 and ."
+        f"squares as in a1,{last}, or {_count(ranks)} drawn lines of 1 and ."
     )
 
 
@@ -215,19 +227,24 @@ def _within_64_bits(number: int, text: str) -> int:
     return number
 
 
-def _parse_drawing(text: str) -> int:
+def _parse_drawing(text: str, files: int, ranks: int) -> int:
     lines = ["".join(line.split()) for line in text.splitlines() if line.strip()]
-    if lines[-1].lower() == "abcdefgh":
+    if lines[-1].lower() == ascii_lowercase[:files]:
         del lines[-1]
-    if len(lines) != 8:
-        raise ValueError(f"the drawn board has {len(lines)} lines: draw eight, rank 8 on top")
+    if len(lines) != ranks:
+        raise ValueError(f"the drawn board has {len(lines)} lines: draw {_count(ranks)}, rank {ranks} on top")
     board = 0
-    for rank, line in zip(range(7, -1, -1), lines, strict=True):
-        cells = line[1:] if len(line) == 9 and line[0] == str(rank + 1) else line
-        if not re.fullmatch("[1xX.]{8}", cells):
-            raise ValueError(f"rank {rank + 1} of the drawn board is {_quoted(line)}: draw eight squares, each 1 or .")
-        board |= sum(1 << 8 * rank + file for file, cell in enumerate(cells) if cell != ".")
+    for rank, line in zip(range(ranks - 1, -1, -1), lines, strict=True):
+        cells = line if len(line) == files else line.removeprefix(str(rank + 1))
+        if not re.fullmatch(f"[1xX.-]{{{files}}}", cells):
+            drawn = f"rank {rank + 1} of the drawn board is {_quoted(line)}"
+            raise ValueError(f"{drawn}: draw {_count(files)} squares, each 1 or .")
+        board |= sum(1 << files * rank + file for file, cell in enumerate(cells) if cell not in ".-")
     return board
+
+
+def _count(number: int) -> str:
+    return "eight" if number == 8 else str(number)
 
 
 def hexadecimal(board: int) -> str:

@@ -6,6 +6,7 @@ from typing import Any, TypeVar, overload
 
 from setwise.analysis import api
 from setwise.analysis.parallel import unrefused
+from setwise.codegen.ir.grid import Grid
 from setwise.codegen.ir.routine import Routine
 from setwise.codegen.own.definition import Definition, DescriptionError
 from setwise.codegen.request import Request
@@ -209,14 +210,16 @@ class OwnRoutine(Definition, Methods):
 @overload
 def routine(function: Callable[..., Any], /) -> OwnRoutine: ...
 @overload
-def routine(*, isas: Sequence[str] = ...) -> Callable[[Callable[..., Any]], OwnRoutine]: ...
+def routine(*, isas: Sequence[str] = ..., grid: Grid | None = ...) -> Callable[[Callable[..., Any]], OwnRoutine]: ...
 def routine(
-    function: Callable[..., Any] | None = None, /, *, isas: Sequence[str] = ALL_SETS
+    function: Callable[..., Any] | None = None, /, *, isas: Sequence[str] = ALL_SETS, grid: Grid | None = None
 ) -> OwnRoutine | Callable[[Callable[..., Any]], OwnRoutine]:
     """Make a routine from a function. Its annotations declare the interface, its docstring's first line describes it.
 
-    `isas` are the instruction sets to support, by default all. Raises setwise.DescriptionError, a one-line message with
-    file and line, for a function that cannot be a routine, for instance without annotations.
+    `isas` are the instruction sets to support, by default all. `grid` is the board of all parameters and results, by
+    default that of chess; the routine then requires that boards have only bits that are squares of it. Raises
+    setwise.DescriptionError, a one-line message with file and line, for a function that cannot be a routine, for
+    instance without annotations.
 
     >>> import setwise
     >>> @setwise.routine
@@ -227,5 +230,5 @@ def routine(
     ('0x280000', 6)
     """
     if function is None:
-        return lambda described: OwnRoutine(described, isas)
-    return OwnRoutine(function, isas)
+        return lambda described: OwnRoutine(described, isas, grid)
+    return OwnRoutine(function, isas, grid)

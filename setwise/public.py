@@ -51,6 +51,7 @@ from setwise.codegen.ir.control import (
     when as when,
     while_ as while_,
 )
+from setwise.codegen.ir.grid import Grid as Grid
 from setwise.codegen.ir.kinds import (
     Board as Board,
     Bound as Bound,

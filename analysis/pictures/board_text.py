@@ -6,6 +6,7 @@ from itertools import zip_longest
 
 from setwise.analysis.pictures.drawing import Panel, Strip, as_text
 from setwise.analysis.run.positions import BOARDS, Input, shown_kind
+from setwise.analysis.text import counted
 from setwise.codegen import board
 from setwise.codegen.numbering import LITTLE_ENDIAN, Numbering, direction_name
 
@@ -14,7 +15,7 @@ _TITLES = ("expected", "got")
 
 def boards(titled: Sequence[tuple[str, int]], numbering: Numbering = LITTLE_ENDIAN, coordinates: bool = False) -> str:
     """Return boards as text, at most four in a row, each with its title above and its hexadecimal word below."""
-    panels = tuple(Panel(title, numbering.placed(word), foot=board.hexadecimal(word)) for title, word in titled)
+    panels = tuple(_turned(Panel(title, word, foot=_foot(word, numbering)), numbering) for title, word in titled)
     return as_text([Strip("", row) for row in Strip("", panels).rows], coordinates)
 
 
@@ -24,7 +25,13 @@ def turned(strips: Iterable[Strip], numbering: Numbering) -> list[Strip]:
 
 
 def _turned(panel: Panel, numbering: Numbering) -> Panel:
-    return replace(panel, board=numbering.placed(panel.board), stopped=numbering.placed(panel.stopped))
+    shown, stopped = numbering.placed(panel.board), numbering.placed(panel.stopped)
+    return replace(panel, board=shown, stopped=stopped, squares=numbering)
+
+
+def _foot(word: int, numbering: Numbering) -> str:
+    beside = f" and {counted((word & ~numbering.all).bit_count(), 'bit')} beside" if word & ~numbering.all else ""
+    return f"{board.hexadecimal(word)}{beside}"
 
 
 def squares_lines(numbering: Numbering) -> list[str]:

@@ -3,6 +3,9 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
+from string import ascii_lowercase
+
+from setwise.codegen.numbering import LITTLE_ENDIAN, Numbering
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,6 +16,8 @@ class Panel:
     board: int
     stopped: int = 0
     foot: str = ""
+    squares: Numbering = LITTLE_ENDIAN
+    """The files and ranks, and the places without a square, which are drawn as -. Bits run along the ranks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +69,13 @@ def _lines(strip: Strip, coordinates: bool) -> Iterator[str]:
 
 
 def _drawn(panel: Panel, coordinates: bool) -> Iterator[str]:
-    marks = ["1" if panel.board >> at & 1 else "0" if panel.stopped >> at & 1 else "." for at in range(64)]
-    for rank in range(7, -1, -1):
-        yield " ".join([*([f"{rank + 1} "] if coordinates else []), *marks[8 * rank : 8 * rank + 8]])
+    files, ranks, numbers = panel.squares.files, panel.squares.ranks, panel.squares.numbers
+    marks = [
+        "-" if number < 0 else "1" if panel.board >> at & 1 else "0" if panel.stopped >> at & 1 else "."
+        for at, number in enumerate(numbers)
+    ]
+    for rank in range(ranks - 1, -1, -1):
+        label = [str(rank + 1).ljust(2)] if coordinates else []
+        yield " ".join([*label, *marks[files * rank : files * rank + files]])
     if coordinates:
-        yield "   a b c d e f g h"
+        yield " ".join(["  ", *ascii_lowercase[:files]])

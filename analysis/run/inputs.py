@@ -27,6 +27,7 @@ from setwise.analysis.semantics.domains import Integers
 from setwise.analysis.spec import leaperwalk, raywalk
 from setwise.analysis.spec.contracts import Contract, Parameter
 from setwise.analysis.spec.task import SLIDERS_WITHIN, BranchingError, Written, results_of
+from setwise.codegen.numbering import Numbering
 
 Column = NDArray[np.uint64]
 
@@ -38,6 +39,7 @@ _WHOLE = ("", *leaperwalk.COLORS)  # directions of routines for a whole side
 _CHUNK = 1 << 14  # cases that are evaluated together
 _MOST_TOGETHER = 5  # most boards whose extreme values are tried in every combination
 _MOST_LANES = 8
+_LONGEST = 8  # most squares of a line whose every subset is tried
 
 
 @dataclass(frozen=True)
@@ -164,7 +166,8 @@ class _Maker:
         at_run_time = self.of_kind("dir8")
         seen = set()
         for direction in self.directions():
-            for line in raywalk.lines(direction):
+            for whole in raywalk.lines(direction, self.contract.numbering):
+                line = whole[:_LONGEST]
                 # Opposite directions share a line, unless the direction is an argument.
                 key = (direction, *line) if at_run_time else tuple(sorted(line))
                 if key in seen:
@@ -192,8 +195,8 @@ class _Maker:
     def rays(self) -> Iterator[list[Column]]:
         """Yield for each square every occupancy of its rays: together if the contract fixes them, else one by one."""
         numbered = bool(self.of_kind("direction9"))
-        for square in range(64):
-            rays = {d: _ray(square, d, self.contract.numbering.numbers) for d in self.directions()}
+        for square in filter(lambda number: self.contract.numbering.all >> number & 1, range(64)):
+            rays = {d: _ray(square, d, self.contract.numbering) for d in self.directions()}
             if numbered:
                 for number in range(11):
                     direction = raywalk.NUMBERED.get(number)
@@ -292,7 +295,9 @@ class _Maker:
 
         Raises ValueError if no case is left, or for an unknown requirement.
         """
-        named = {p.name: column for p, column in zip(self.parameters, columns, strict=True)}
+        squares = np.uint64(self.contract.numbering.all)
+        given = zip(self.parameters, columns, strict=True)
+        named = {p.name: column & squares if p.on_squares else column for p, column in given}
         for requirement in self.contract.requires:
             if isinstance(requirement, str):
                 self.keep_sliders(requirement, named)
@@ -318,7 +323,7 @@ class _Maker:
                 named[parameter.name] = named[parameter.name] & allowed
 
 
-def _ray(square: int, direction: str, numbers: Sequence[int]) -> list[int]:
-    """Return the squares of a ray on an empty board, without its origin."""
-    ray = raywalk.from_square(direction, square, raywalk.ALL, numbers)
-    return [reached for reached in range(64) if ray >> reached & 1]
+def _ray(square: int, direction: str, numbering: Numbering) -> list[int]:
+    """Return the squares of a ray on an empty board, without its origin; of a longer one, the nearest."""
+    (line,) = (line for line in raywalk.lines(direction, numbering) if square in line)
+    return sorted({*line[line.index(square) + 1 :][:_LONGEST]} - {square})

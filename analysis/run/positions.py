@@ -39,6 +39,8 @@ def words_of(routine: Routine, arguments: Sequence[str], fen: str | None, side: 
     `side`, w or b, owns the pieces of parameters and routines without a color; the default is the side to move.
     """
     parameters, numbering = given_parameters(routine), routine.contract.numbering
+    if fen is not None and (numbering.files, numbering.ranks) != (8, 8):
+        raise ValueError(f"--fen describes 8 files and 8 ranks, not {numbering.name}: leave it out")
     words = {name: numbering.numbered(placed) for name, placed in _of_position(routine, fen, side).items()}
     wanted = [parameter.name for parameter in parameters if parameter.name not in words]
     if fen is not None and not words:
@@ -108,7 +110,8 @@ def _sliders(routine: Routine, position: board.Position, side: board.Side) -> in
 
 def _parsed(parameter: Parameter, text: str, numbering: Numbering) -> int:
     if parameter.kind in BOARDS:
-        return in_range(parameter, numbering.parse_board(text))
+        number = None if parameter.on_squares else board.parse_number(text)
+        return in_range(parameter, numbering.parse_board(text) if number is None else number)
     if not text[:1].isdecimal():
         return named_number(parameter.kind, text, numbering)
     number = board.parse_number(text)

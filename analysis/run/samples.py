@@ -18,11 +18,12 @@ def samples(task: Task) -> Iterator[tuple[int, ...]]:
     """
     words = task.words
     for drawn in _drawn(len(words)):
-        within = _ALL
+        squares = within = task.numbering.all
         for argument, word in zip(words, drawn, strict=True):
             within &= {"occupied": word, "empty": ~word}.get(argument.kind, _ALL)
+        masks = dict.fromkeys(("occupied", "empty", "leapers"), squares) | {"board": within}
         yield tuple(
-            (word & within if argument.kind == "board" else word) % (argument.below or 1 << 64)
+            (word & masks.get(argument.kind, _ALL)) % (argument.below or 1 << 64)
             for argument, word in zip(words, drawn, strict=True)
         )
 

@@ -1,15 +1,15 @@
 """The specification: the attacks of sliding pieces, walked square by square.
 
 Squares are given by file and rank, and a direction by one step in each; there are no shifted boards, no masks and no
-fills. Boards are little-endian rank-file, a1 = bit 0, h1 = bit 7, h8 = bit 63, unless `numbers` says otherwise. A
-board may be a Python integer, a NumPy array of uint64 or a 64-bit bit-vector. A ray may pass the squares of `empty`. A
-slider blocks the rays of others only if its square is not in `empty`; its own ray starts in either case. Where a set
-may be named instead of a direction (`directions`), the result is the union over its directions.
+fills. Boards are little-endian rank-file, a1 = bit 0, h1 = bit 7, h8 = bit 63, unless `numbers` or `grid` says
+otherwise. A board may be a Python integer, a NumPy array of uint64 or a 64-bit bit-vector. A ray may pass the squares
+of `empty`. A slider blocks the rays of others only if its square is not in `empty`; its own ray starts in either case.
+Where a set may be named instead of a direction (`directions`), the result is the union over its directions.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial, reduce
-from itertools import combinations, pairwise, zip_longest
+from functools import cache, partial, reduce
+from itertools import combinations, pairwise, product, zip_longest
 from typing import Any, Literal
 
 from setwise.analysis.spec import leaperwalk
@@ -28,6 +28,7 @@ from setwise.analysis.spec.words import (
     on,
 )
 from setwise.analysis.spec.words import population as population
+from setwise.codegen.numbering import LITTLE_ENDIAN, Numbering
 
 BoardKind = Literal["empty", "occupied"]
 
@@ -74,49 +75,52 @@ def directions(name: str) -> tuple[str, ...]:
     raise ValueError(f"unknown direction {name!r}: choose from {', '.join((*DIR8, *SETS))}")
 
 
-def lines(direction: str) -> Iterator[list[int]]:
+def lines(direction: str, grid: Numbering = LITTLE_ENDIAN) -> Iterator[list[int]]:
     """Yield the lines of the board along one direction, each as its squares in walking order.
+
+    A ring, on a grid that wraps, is yielded twice around, so each of its squares comes after each other.
 
     >>> next(lines("east")), sorted(len(line) for line in lines("noEa"))[-2:]
     ([0, 1, 2, 3, 4, 5, 6, 7], [7, 8])
     """
-    for start in range(64):
-        file, rank = start % 8, start // 8
-        file_step, rank_step = DIRECTIONS[direction]
-        if 0 <= file - file_step < 8 and 0 <= rank - rank_step < 8:
-            continue  # no line begins here
-        line = []
-        while 0 <= file < 8 and 0 <= rank < 8:
-            line.append(8 * rank + file)
-            file, rank = file + file_step, rank + rank_step
-        yield line
+    file_step, rank_step = DIRECTIONS[direction]
+    rings = set()
+    for rank, file in product(range(grid.ranks), range(grid.files)):
+        line: list[int] = []
+        while (square := grid.at(file + len(line) * file_step, rank + len(line) * rank_step)) not in (-1, *line[:1]):
+            line.append(square)
+        if square >= 0 and square not in rings:
+            rings.update(line)
+            yield line * 2
+        elif square < 0 and line and grid.at(file - file_step, rank - rank_step) < 0:
+            yield line
 
 
-def occluded(direction: str, sliders: W, empty: W) -> W:
+def occluded(direction: str, sliders: W, empty: W, grid: Numbering = LITTLE_ENDIAN) -> W:
     """Return the sliders, and every empty square that one of them reaches through empty squares.
 
     >>> f"{occluded('east', 1 << 1, 0b11110100):08b}"
     '00000110'
     """
-    return joined(_walk(single, sliders, empty, arriving=False) for single in directions(direction))
+    return joined(_walk(single, sliders, empty, grid, arriving=False) for single in directions(direction))
 
 
-def attacks(direction: str, sliders: W, empty: W) -> W:
+def attacks(direction: str, sliders: W, empty: W, grid: Numbering = LITTLE_ENDIAN) -> W:
     """Return every square that a slider reaches with all squares strictly between them empty.
 
     >>> f"{attacks('east', 1 << 1, 0b11110100):08b}"
     '00001100'
     """
-    return joined(_walk(single, sliders, empty, arriving=True) for single in directions(direction))
+    return joined(_walk(single, sliders, empty, grid, arriving=True) for single in directions(direction))
 
 
-def _walk(direction: str, sliders: W, empty: W, arriving: bool) -> W:
+def _walk(direction: str, sliders: W, empty: W, grid: Numbering, arriving: bool) -> W:
     """Walk each line along the direction. Return the occluded squares, or with `arriving` the attacked squares.
 
     The state of the walk is one bit: whether a ray arrives at, or leaves, the current square.
     """
     marks = []
-    for first, *rest in lines(direction):
+    for first, *rest in _lines(direction, grid):
         leaving = on(sliders, first)
         if not arriving:
             marks.append(leaving << first)
@@ -124,23 +128,23 @@ def _walk(direction: str, sliders: W, empty: W, arriving: bool) -> W:
             arrives = leaving
             leaving = on(sliders, square) | (arrives & on(empty, square))
             marks.append((arrives if arriving else leaving) << square)
-    return clip(joined(marks))
+    return clip(joined(marks or [sliders ^ sliders]))
 
 
-def step(direction: str, board: W) -> W:
+@cache
+def _lines(direction: str, grid: Numbering) -> list[list[int]]:
+    return list(lines(direction, grid))
+
+
+def step(direction: str, board: W, grid: Numbering = LITTLE_ENDIAN) -> W:
     """Return every square that is one step in the direction from a square of the board.
 
     >>> hex(step("noWe", 0xFF)), hex(step("queen", 1))
     ('0x7f00', '0x302')
     """
-    return clip(
-        joined(
-            on(board, before) << square
-            for single in directions(direction)
-            for line in lines(single)
-            for before, square in pairwise(line)
-        )
-    )
+    pairs = (pair for single in directions(direction) for line in _lines(single, grid) for pair in pairwise(line))
+    moved = [on(board, before) << square for before, square in dict.fromkeys(pairs)]
+    return clip(joined(moved or [board ^ board]))
 
 
 def empty_fill(direction: str, sliders: W) -> W:
@@ -294,7 +298,7 @@ def exploded(piece: str, square: W, repeats: W, free: W, numbers: Sequence[int] 
 def _from_one_square(piece: str, square: int, free: W, numbers: Sequence[int], reaches: Sequence[W] = ()) -> W:
     attacked: W = free ^ free
     for single in directions(piece):
-        for line in lines(single):
+        for line in _lines(single, LITTLE_ENDIAN):
             numbered = [numbers[place] for place in line]
             if square not in numbered:
                 continue

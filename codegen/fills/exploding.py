@@ -247,6 +247,6 @@ def rank_attacks() -> list[int]:
 
 def files_beyond(numbering: Numbering, *, right: bool) -> list[int]:
     """Return for each file number the board of all files east of it (`dirMaskRight`), or if not `right` west of it."""
-    higher = right == (numbering.file_step > 0)
+    higher = right == (numbering.numbers[0] < numbering.numbers[1])
     beyond = [range(f + 1, 8) if higher else range(f) for f in range(8)]
     return [sum(0x0101_0101_0101_0101 << file for file in row) for row in beyond]

@@ -41,6 +41,8 @@ def known_zero_along(graph: Graph) -> dict[Value, Lanes]:
 def _zero(value: Value, known: dict[Value, Lanes], loose: bool) -> Lanes:
     if value.op == "const":
         return tuple(~lane & ALL for lane in value.attr)
+    if value.op == "param" and value.attr is not None:
+        return (~value.attr[1] & ALL,) * value.lanes
     if value.op == "table":
         return (reduce(and_, (~entry & ALL for entry in value.attr[0])),)
     if value.op in RESHAPES:

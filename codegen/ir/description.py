@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from setwise.codegen.board import Direction
+from setwise.codegen.ir.grid import Grid
 from setwise.codegen.ir.layout import Layout
 from setwise.codegen.ir.ray import RuntimeRay
 from setwise.codegen.ir.routine import Description
@@ -26,11 +27,11 @@ class Composition:
         return results
 
 
-def along(fill: Fill, directions: Sequence[Direction]) -> Description:
+def along(fill: Fill, directions: Sequence[Direction], grid: Grid | None = None) -> Description:
     """Return a description that runs a fill along rays in these directions and returns the union of its results."""
 
     def describe(layout: Layout, *boards: Value) -> tuple[Value, ...]:
-        rays = layout.rays(directions)
+        rays = grid.rays(layout, directions) if grid else layout.rays(directions)
         return (layout.union(fill(ray, *(layout.board(ray, board) for board in boards)) for ray in rays),)
 
     return describe

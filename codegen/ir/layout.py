@@ -7,7 +7,7 @@ from operator import add, or_
 from typing import TypeVar
 
 from setwise.codegen.board import ALL, ROOK, Direction
-from setwise.codegen.ir.values import CompassRay, Value, beside, constant, make, repeated, reshaped, total
+from setwise.codegen.ir.values import CompassRay, DirectedRay, Value, beside, constant, make, repeated, reshaped, total
 
 T = TypeVar("T")
 
@@ -120,18 +120,18 @@ class Layout:
         chosen = constant(tuple(-1 if d else 0 for d in straight))
         return make("select", chosen, self.board(ray, rooks), self.board(ray, bishops))
 
-    def board(self, ray: CompassRay, board: Value) -> Value:
+    def board(self, ray: DirectedRay, board: Value) -> Value:
         """Return a value with the board in every lane of a ray, flipped if the lane holds the flipped board."""
         return _mirrored(board, board) if self._mirrored(ray) else ray.spread(board)
 
-    def joined(self, ray: CompassRay, board: Value, other: Value, ways: Container[Direction]) -> Value:
+    def joined(self, ray: DirectedRay, board: Value, other: Value, ways: Container[Direction]) -> Value:
         """Return `board | other` in lanes with a direction in `ways`, else `board`, flipped as by `Layout.board`."""
         goes = [direction in ways for direction in self.directions(ray)]
         if self._mirrored(ray):
             return _mirrored(*(board | other if way else board for way in goes))
         return self.board(ray, board) | self.board(ray, other) & constant(tuple(ALL if way else 0 for way in goes))
 
-    def directions(self, ray: CompassRay) -> tuple[Direction, ...]:
+    def directions(self, ray: DirectedRay) -> tuple[Direction, ...]:
         """Return the direction of each lane, as seen on the board that is not flipped.
 
         >>> from setwise.codegen.board import NOEA
@@ -143,11 +143,11 @@ class Layout:
             return here, there.mirrored
         return ray.directions
 
-    def _mirrored(self, ray: CompassRay) -> bool:
+    def _mirrored(self, ray: DirectedRay) -> bool:
         """Return whether the ray's second lane holds the flipped board."""
         return self.mirrored and len(ray.directions) == 2
 
-    def by_direction(self, ray: CompassRay, board: Value) -> Iterator[tuple[Direction, Value]]:
+    def by_direction(self, ray: DirectedRay, board: Value) -> Iterator[tuple[Direction, Value]]:
         """Yield each direction of a ray with its lane of `board` as a one-lane board, which is not flipped."""
         each = self.halves(board) if self._mirrored(ray) else lanes(board)
         yield from zip(self.directions(ray), each, strict=True)

@@ -38,6 +38,11 @@ class Parameter:
         return self.kind in ("square", "dir8", "direction9", "boards", "results", "count")
 
     @property
+    def on_squares(self) -> bool:
+        """Whether the parameter is a board, all of whose bits are squares."""
+        return self.kind in ("board", "leapers", "occupied", "empty")
+
+    @property
     def pointer(self) -> bool:
         """Whether the parameter is the address of an array of boards, or of several results."""
         return self.kind in ("boards", "results")

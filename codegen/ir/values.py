@@ -257,9 +257,9 @@ def constant(number: int | Lanes, lanes: int = 1) -> Value:
     return Value("const", attr=tuple(index(n) & ALL for n in numbers), lanes=len(numbers))
 
 
-def parameter(index: int, lanes: int = 1) -> Value:
-    """Return the routine's parameter number `index`."""
-    return Value("param", attr=index, lanes=lanes)
+def parameter(index: int, lanes: int = 1, within: int = ALL) -> Value:
+    """Return the routine's parameter number `index`, which has no bit outside `within`."""
+    return Value("param", attr=(index, within), lanes=lanes)
 
 
 def same(values: Sequence[object], others: Sequence[object]) -> bool:
@@ -431,8 +431,27 @@ def _within_board(n: int) -> int:
 
 
 @dataclass(frozen=True)
-class CompassRay(Ray):
-    """A ray whose direction, or direction per lane, is known at code generation.
+class DirectedRay(Ray):
+    """A ray whose direction, or direction per lane, is known at code generation."""
+
+    directions: tuple[Direction, ...]
+
+    def by_lane(self, lanes: int) -> tuple[Direction, ...]:
+        """Return the direction of each lane of a value. Raise ValueError unless the ray has one or as many."""
+        if len(self.directions) not in (1, lanes):
+            of = f"a ray of {len(self.directions)} directions takes a value of as many lanes"
+            raise ValueError(f"{of}, not {lanes}: give layout.board(ray, board)")
+        return self.directions if len(self.directions) == lanes else self.directions * lanes
+
+    def spread(self, board: Value) -> Value:
+        """Return the board, broadcast if it has one lane and the ray has several directions."""
+        lanes = len(self.directions)
+        return reshaped("broadcast", board, lanes) if lanes > board.lanes == 1 else board
+
+
+@dataclass(frozen=True)
+class CompassRay(DirectedRay):
+    """A directed ray of the chess board.
 
     >>> from setwise.codegen.board import EAST, WEST
     >>> hex(CompassRay((EAST,)).step(constant(0x8040)).number)
@@ -440,8 +459,6 @@ class CompassRay(Ray):
     >>> CompassRay((EAST, WEST)).step(constant(4)).constant
     (8, 2)
     """
-
-    directions: tuple[Direction, ...]
 
     @property
     def straight(self) -> bool | None:
@@ -465,18 +482,6 @@ class CompassRay(Ray):
         """
         ranks = ranks or len({d.shift > 0 for d in self.directions}) > 1
         return constant(tuple(d.reach(n) if ranks else d.reach_files(n) for d in self.by_lane(lanes)))
-
-    def by_lane(self, lanes: int) -> tuple[Direction, ...]:
-        """Return the direction of each lane of a value. Raise ValueError unless the ray has one or as many."""
-        if len(self.directions) not in (1, lanes):
-            of = f"a ray of {len(self.directions)} directions takes a value of as many lanes"
-            raise ValueError(f"{of}, not {lanes}: give layout.board(ray, board)")
-        return self.directions if len(self.directions) == lanes else self.directions * lanes
-
-    def spread(self, board: Value) -> Value:
-        """Return the board, broadcast if it has one lane and the ray has several directions."""
-        lanes = len(self.directions)
-        return reshaped("broadcast", board, lanes) if lanes > board.lanes == 1 else board
 
     def _node(self, op: str, value: Value, n: int) -> Value:
         value = self.spread(value)

@@ -10,16 +10,20 @@ import inspect
 import sys
 import typing
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from functools import partial, reduce
+from operator import and_
 from typing import Any, TypeVar
 
 from setwise.codegen.board import DIR8, DIRECTION_SETS
 from setwise.codegen.files import resolved
 from setwise.codegen.ir.description import along, at_run_time
+from setwise.codegen.ir.graph import postorder
+from setwise.codegen.ir.grid import Grid
 from setwise.codegen.ir.kinds import Bound, Kind
 from setwise.codegen.ir.layout import Layout
 from setwise.codegen.ir.routine import Contract, Description, Parameter, Routine, Written
 from setwise.codegen.ir.values import Ray, Value, constant
+from setwise.codegen.numbering import LITTLE_ENDIAN
 from setwise.codegen.own.reserved import RESERVED, reserved
 from setwise.codegen.own.running import Failure, running
 from setwise.codegen.targets import ALL_SETS, PACKED, SCALARS
@@ -47,7 +51,7 @@ class Definition:
     names that an export language cannot use, and for unknown instruction sets or none.
     """
 
-    def __init__(self, function: Callable[..., Any], isas: Sequence[str] = ALL_SETS) -> None:
+    def __init__(self, function: Callable[..., Any], isas: Sequence[str] = ALL_SETS, grid: Grid | None = None) -> None:
         if not inspect.isfunction(function):
             raise TypeError(f"{function!r} is not a function: define a routine with def, without other decorators")
         self.function = function
@@ -74,6 +78,11 @@ class Definition:
         taken = [inspect.Parameter(p.name, inspect.Parameter.POSITIONAL_ONLY, annotation=int) for p in self.parameters]
         returned = int if len(self.results) == 1 else tuple[int, ...]
         self.__signature__ = inspect.Signature(taken, return_annotation=returned)  # that of calls with integers
+        if not isinstance(grid, Grid | None):
+            raise self._error(f"grid={grid!r} is not a grid: give a setwise.Grid")
+        self._grid = grid
+        if grid:
+            self.requires(_within(grid, self.parameters))
         made_in(function.__module__).append(self)
 
     def specification(self, given: F) -> F:
@@ -141,12 +150,13 @@ class Definition:
         sets = {**{d.name: (d,) for d in DIR8}, **DIRECTION_SETS}
         fills = [self._filled(function) for function in self._functions]
         for name, directions in sets.items():
-            descriptions = tuple(along(fill, directions) for fill in fills)
+            descriptions = tuple(along(fill, directions, self._grid) for fill in fills)
             boards = len(directions) == 1
             among = self._of_boards if boards else PACKED
             yield self._routine(name, self.parameters, descriptions, among, held_to, boards=boards)
-        parameters = (*self.parameters, _DIR8)
-        yield self._routine("any", parameters, tuple(map(at_run_time, fills)), SCALARS, held_to, boards=False)
+        if not self._grid:
+            parameters = (*self.parameters, _DIR8)
+            yield self._routine("any", parameters, tuple(map(at_run_time, fills)), SCALARS, held_to, boards=False)
 
     def _routine(
         self,
@@ -160,7 +170,8 @@ class Definition:
     ) -> Routine:
         bounds = tuple(f"{p.name} below {p.below}" for p in parameters if p.below)
         specification = self._written(held_to, direction)
-        contract = Contract(parameters, specification, direction, self.results, (*bounds, *self._requires))
+        numbering, requires = self._grid or LITTLE_ENDIAN, (*bounds, *self._requires)
+        contract = Contract(parameters, specification, direction, self.results, requires, numbering=numbering)
         summary = (inspect.getdoc(self.function) or self.function.__name__).splitlines()[0].rstrip(".")
         where = f", {direction}" if direction else ""
         source = self.name.rpartition(":")[0]
@@ -197,7 +208,13 @@ class Definition:
                 raise self._error(
                     f"returns {len(results)} results, but is annotated with {len(self.results)}", function=function
                 )
-            return tuple(_of_lanes(self._value(result, layout, function), layout) for result in results)
+            values = tuple(_of_lanes(self._value(result, layout, function), layout) for result in results)
+            if self._grid and any(value.op in ("step", "run", "path") for value in postorder(values)):
+                raise self._error(
+                    "steps and rays of the chess board: write grid.step(board, EAST) and grid.ray(EAST)",
+                    function=function,
+                )
+            return values
 
         return describe
 
@@ -284,6 +301,21 @@ class Definition:
         code = (function or self.function).__code__
         file = _shortest(code.co_filename)
         return DescriptionError(f"{file}:{line or code.co_firstlineno}: {code.co_name}: {what}")
+
+
+def _within(grid: Grid, parameters: Sequence[Parameter]) -> Callable[..., Any]:
+    """Return the requirement that the bits of boards, and the numbers of squares, are squares of a grid."""
+
+    def within(*words: Any) -> Any:
+        kept = [
+            (word & ~grid.all) == 0 if parameter.on_squares else grid.all >> word & 1
+            for parameter, word in zip(parameters, words, strict=True)
+            if parameter.on_squares or parameter.kind == "square"
+        ]
+        return reduce(and_, kept, 1)
+
+    within.__doc__ = f"all squares within {grid}"
+    return within
 
 
 def made_in(module: str) -> list[Definition]:

@@ -9,7 +9,7 @@ from setwise.codegen.ir.graph import Graph
 from setwise.codegen.ir.layout import Layout
 from setwise.codegen.ir.operations import WRITES
 from setwise.codegen.ir.routine import Description, Routine
-from setwise.codegen.ir.values import Value, parameter, reshaped
+from setwise.codegen.ir.values import ALL, Value, parameter, reshaped
 from setwise.codegen.passes.code_motion import bodies_around
 from setwise.codegen.passes.state import State
 from setwise.codegen.targets.table import Refused
@@ -45,9 +45,11 @@ def _has_tables(graph: Graph) -> bool:
 
 
 def _parameters(routine: Routine, layout: Layout) -> tuple[Value, ...]:
-    parameters = routine.contract.parameters
-    lanes = (layout.lanes if layout.batched and not p.scalar else 1 for p in parameters)
-    return tuple(parameter(i, count) for i, count in enumerate(lanes))
+    contract, boards = routine.contract, layout.lanes if layout.batched else 1
+    return tuple(
+        parameter(i, 1 if p.scalar else boards, contract.numbering.all if p.on_squares else ALL)
+        for i, p in enumerate(contract.parameters)
+    )
 
 
 def _stage(routine: Routine, layout: Layout, describe: Description) -> Graph:

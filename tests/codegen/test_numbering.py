@@ -13,7 +13,7 @@ def test_big_endian_files_are_the_pages() -> None:
     """Its drawing has 63 to 56 on top and 7 to 0 below, a to h from the left."""
     drawn = [[8 * rank + 7 - file for file in range(8)] for rank in range(8)]
     assert BIG_ENDIAN_FILES.numbers == tuple(number for rank in drawn for number in rank)
-    assert (str(BIG_ENDIAN_FILES), BIG_ENDIAN_FILES.a1) == ("h1 = 0, a1 = 7, a8 = 63", 7)
+    assert (str(BIG_ENDIAN_FILES), BIG_ENDIAN_FILES.numbers[0]) == ("h1 = 0, a1 = 7, a8 = 63", 7)
 
 
 @pytest.mark.parametrize("numbering", [LITTLE_ENDIAN, BIG_ENDIAN_FILES], ids=lambda numbering: numbering.name)

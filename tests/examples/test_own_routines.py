@@ -81,6 +81,18 @@ EXAMPLES = {
         "range(3):\n        reached |= empty",
         "range(2):\n        reached |= empty",
     ),
+    "connect4.py": Example(
+        "fours",
+        {"x86-64": 23, "bmi2": 25, "sse2": 27, "avx2": 19, "avx512": 16, "gfni": 16},
+        "(EAST, NORT, NOEA, NOWE)",
+        "(EAST, NORT, NOEA)",
+    ),
+    "ataxx.py": Example(
+        "moves",
+        {"x86-64": 25, "bmi2": 22, "sse2": 27, "avx2": 21, "avx512": 16, "gfni": 16},
+        "(EAST, EAST), (WEST,)",
+        "(WEST,)",
+    ),
     "othello.py": Example(
         "mobility",
         {"x86-64": 138, "bmi2": 124, "avx2": 40, "avx512": 33, "gfni": 33},
@@ -117,7 +129,7 @@ def quickly(*files: str) -> pytest.MarkDecorator:
 
 
 each = quickly(*EXAMPLES)
-a_few = quickly("knights.py", "king.py", "othello.py", "othello_best.py")
+a_few = quickly("knights.py", "king.py", "connect4.py", "ataxx.py", "othello.py", "othello_best.py")
 
 
 @pytest.fixture(autouse=True)

@@ -67,7 +67,7 @@ def boards(kernels: Iterable[Kernel]) -> str:
     """Return a sentence on boards and their numbering. Functions with a different numbering mention it themselves."""
     first, *others = {kernel.routine.contract.numbering for kernel in kernels}
     bits = f"{LITTLE_ENDIAN.bits}, unless a function says otherwise" if others else first.bits
-    return f"Boards are 64-bit sets of squares: {bits}. {_FLIPPED}"
+    return f"Boards are 64-bit sets of squares: {bits}.{f' {_FLIPPED}' if others or first.ranks == 8 else ''}"
 
 
 def choice_basis(dispatch: bool, flags: str) -> str:
