@@ -368,7 +368,9 @@ def _shift(op: str, value: Value, count: int | Lanes | Value) -> Value:
     if isinstance(count, Value):
         if count.constant is None:
             return make(op + "v", value, count)
-        count = count.number & 63
+        value = _in_lanes(value, max(value.lanes, count.lanes)) if value.constant else value
+        counts_by_lane = tuple(n & 63 for n in count.constant)
+        count = counts_by_lane if count.lanes > 1 else counts_by_lane[0]
     counts = count if isinstance(count, tuple) else (index(count),) * value.lanes
     if len(counts) != value.lanes:
         raise ValueError(f"{len(counts)} shift counts for {value.lanes} lanes: give one per lane, or one for all")
