@@ -17,7 +17,7 @@ from setwise.codegen.passes.simplify import cse
 from setwise.codegen.passes.state import CACHED_GRAPHS, State
 from setwise.codegen.passes.ternary import map_ternary
 from setwise.codegen.targets import SCALARS, TARGETS, in_words
-from setwise.codegen.targets.table import Refused, Target
+from setwise.codegen.targets.table import Target, refusal
 
 _FARTHEST = 1 << 31  # bytes; displacements are below it
 
@@ -347,7 +347,7 @@ def _checked(graph: Graph, target: Target) -> Graph:
             others = tuple(name for name, other in TARGETS.items() if other.rows_for(value))
             remedy = f"use {in_words(others or SCALARS)}, or other operations"
             what = _SPELT.get(value.op, value.op)
-            raise Refused(f"setwise has no {target.name} instruction for '{what}': {remedy}")
+            raise refusal(value, f"setwise has no {target.name} instruction for '{what}': {remedy}", "")
     return graph
 
 
