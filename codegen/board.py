@@ -102,11 +102,18 @@ DIRECTION_SETS: Mapping[str, tuple[Direction, ...]] = {
 
 
 def leap(*directions: Direction) -> Direction:
-    """Return the sum of steps as one leap. Raise ValueError if there are none, or if they lead back to the origin.
+    """Return the sum of steps as one leap.
+
+    Raise TypeError for other arguments than directions, and ValueError for none or if they lead back to the origin.
 
     >>> leap(NORT, NORT, EAST).shift, leap(NORT, EAST)
     (17, noEa)
     """
+    for given in directions:
+        if not isinstance(given, Direction):
+            said = repr(given) if isinstance(given, int | str) else type(given).__name__
+            several = "for n steps write ray(NORT).step(board, n), for one Dir8 ray(dir8)"
+            raise TypeError(f"{said} is not a direction: write NORT or NORT, EAST; {several}")
     return _direction_of(sum(d.file_step for d in directions), sum(d.rank_step for d in directions))
 
 

@@ -66,3 +66,10 @@ def write_atomically(path: str | Path, content: bytes) -> None:
         beside.replace(path)
     finally:
         beside.unlink(missing_ok=True)
+
+
+def shortest(file: str) -> str:
+    """Return a file's path: relative to the working directory for a file in it, otherwise absolute."""
+    here = resolved(".")
+    path = here / file
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)

@@ -41,6 +41,7 @@ from math import inf
 from typing import Any
 
 from setwise.codegen.ir.layout import Layout
+from setwise.codegen.ir.lines import recorded
 from setwise.codegen.ir.routine import Routine
 from setwise.codegen.kernel import Kernel, Plan
 from setwise.codegen.machine.code import Register
@@ -61,7 +62,7 @@ from setwise.codegen.passes.state import Masks, Pass, State
 from setwise.codegen.passes.trace import trace_pass
 from setwise.codegen.regalloc.allocate import allocate_pass
 from setwise.codegen.regalloc.machine import OutOfRegisters, TooLong
-from setwise.codegen.targets.table import Target
+from setwise.codegen.targets.table import Target, Unplaced
 
 ALTERNATIVES: tuple[tuple[Pass, ...], ...] = (
     (chain_runs_pass,),
@@ -135,6 +136,12 @@ def _shortest(routine: Routine, target: Target, layout: Layout) -> tuple[State, 
 @lru_cache(CACHED)
 def selected_forms(routine: Routine, target: Target, layout: Layout) -> tuple[State, ...]:
     """Return all distinct forms selected for the target, without further passes and after each of ALTERNATIVES."""
+    with suppress(Unplaced):
+        return _selected(routine, target, layout)
+    return _selected(recorded(routine), target, layout)  # the same refusal with its place
+
+
+def _selected(routine: Routine, target: Target, layout: Layout) -> tuple[State, ...]:
     selected = [select_pass(replace(form, target=target)) for form in _every_form(routine, target, layout)]
     others = (run_passes(passes, state) for passes in ALTERNATIVES for state in selected)
     return tuple(_distinct(chain(selected, others)))

@@ -61,17 +61,20 @@ SETS: Mapping[str, tuple[str, ...]] = {
 NUMBERED: Mapping[int, str] = {1: "east", 2: "noEa", 3: "nort", 4: "noWe", 5: "west", 6: "soWe", 7: "sout", 8: "soEa"}
 
 
-def directions(name: str) -> tuple[str, ...]:
+def directions(name: object) -> tuple[str, ...]:
     """Return the directions that a name of a direction or set denotes; case is ignored. Raises ValueError for others.
+
+    A direction such as NORT denotes itself.
 
     >>> directions("noea"), directions("vertical")
     (('noEa',), ('sout', 'nort'))
     """
+    lower = str(name).lower()
     for single in DIR8:
-        if single.lower() == name.lower():
+        if single.lower() == lower:
             return (single,)
-    if name.lower() in SETS:
-        return SETS[name.lower()]
+    if lower in SETS:
+        return SETS[lower]
     raise ValueError(f"unknown direction {name!r}: choose from {', '.join((*DIR8, *SETS))}")
 
 

@@ -22,7 +22,7 @@ from setwise.codegen.ir.routine import Routine
 from setwise.codegen.ir.routine import Written as Written
 from setwise.codegen.ir.values import parameter
 from setwise.codegen.numbering import LITTLE_ENDIAN, Numbering
-from setwise.codegen.own.running import Failure, running
+from setwise.codegen.own.running import Failure, last_return, running
 
 
 class TaskError(ValueError):
@@ -218,13 +218,24 @@ def results_of(
         except ValueError as error:
             raise TaskError(str(error) if specification else _NONE) from None
         results = function(*arguments)
-    if len(results) != number:
-        raise TaskError(f"{_titled(specification)} returns {len(results)} results, not {number}: return {number}")
-    return [_bits(specification, result) for result in results]
+    said = "" if len(results) == number else f"returns {len(results)} results, not {number}: return {number}"
+    if not said and not all(isinstance(result, Word | int) for result in results):
+        kinds_given = {type(result).__name__ for result in results if not isinstance(result, Word | int)}
+        said = f"returns {' and '.join(sorted(kinds_given))} instead of a board: return a board"
+    if said and isinstance(specification, Written):
+        again = partial(_called, specification, direction, domain, arguments)
+        code = specification.given.__code__ if isfunction(specification.given) else None
+        raise _wrong(specification, said, last_return(code, again) if code else 0)
+    if said:
+        raise TaskError(f"{specification} {said}")
+    return [result.value if isinstance(result, Word) else result & raywalk.ALL for result in results]
 
 
-def _titled(specification: str | Written) -> str:
-    return f"the {specification.part} of {specification.name}" if isinstance(specification, Written) else specification
+def _wrong(written: Written, what: str, line: int = 0, kind: type[TaskError] = TaskError) -> TaskError:
+    """Return the error for a line of a specification or requirement, or without a line for its first line."""
+    file, _, first = written.place.rpartition(":")
+    place = f"{file}:{line or first}: " if file else ""
+    return kind(f"{place}the {written.part} of {written.name}: {what}")
 
 
 _NONE = "no specification: write one (@name.specification)"
@@ -241,9 +252,8 @@ def _called(written: Written, direction: str, domain: Domain, arguments: Sequenc
 
     def refused(failure: Failure) -> TaskError:
         if domain.branched:
-            return BranchingError(f"its {written.part} {failure.text}, or run setwise check instead")
-        place = f"{written.name.partition(':')[0]}:{failure.line}" if failure.line else written.name
-        return TaskError(f"{place}: the {written.part} of {written.name}: {failure}")
+            return _wrong(written, f"{failure.text}, or run setwise check instead", failure.line, BranchingError)
+        return _wrong(written, str(failure), failure.line)
 
     file = written.given.__code__.co_filename if isfunction(written.given) else ""
     with running(file, refused, TaskError):
@@ -261,13 +271,13 @@ def _of_routine(written: Written, domain: Domain, *arguments: Word) -> tuple[Any
     try:
         other = find(written.given) if isinstance(written.given, str) else written.given
     except ValueError as error:
-        raise TaskError(f"{written.name}: its specification: {error}") from None
+        raise _wrong(written, str(error)) from None
     assert isinstance(other, Routine)
     contract = other.contract
     parameters = [p for p in contract.elements or contract.parameters if p.kind != "results"]
     if len(parameters) != len(arguments):
-        takes = f"must have {len(arguments)} parameters, not {len(parameters)}"
-        raise TaskError(f"{written.name}: its specification {other.name} {takes}")
+        takes = f"takes {len(parameters)} parameters, not {len(arguments)}: name one that takes the same"
+        raise _wrong(written, f"{other.name} {takes}")
     if not isinstance(written.given, str):
         return _evaluated(other, arguments)
     kinds, words, number = [p.kind for p in parameters], [word.value for word in arguments], len(contract.results)
@@ -284,11 +294,3 @@ def _evaluated(routine: Routine, words: Sequence[Word]) -> tuple[Any, ...]:
     except EvaluationError as error:
         raise TaskError(f"{routine.name}: {error}") from None
     return tuple(result for (result,) in results)
-
-
-def _bits(specification: str | Written, result: Any) -> Bits:
-    if isinstance(result, Word):
-        return result.value
-    if isinstance(result, int):
-        return result & raywalk.ALL
-    raise TaskError(f"{_titled(specification)} returns {type(result).__name__} instead of a board")

@@ -7,11 +7,12 @@
 '0x10101'
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from typing import Literal
 
 from setwise.codegen.ir.bit_words import chosen
-from setwise.codegen.ir.operations import WRITES
+from setwise.codegen.ir.numbers import integer
+from setwise.codegen.ir.operations import ALL, WRITES
 from setwise.codegen.ir.values import Condition, Region, Value, constant
 
 Body = Callable[..., tuple[Value | int, ...]]
@@ -158,8 +159,7 @@ def repeat(count: int, body: Body, *start: Value | int) -> tuple[Value, ...]:
 
     If all start values are constant and `count` is at most ROUNDS_DECIDED, the loop runs at code generation.
     """
-    if not 0 <= count < 1 << 64:
-        raise ValueError(f"a loop count must be from 0 to 2**64 - 1, not {count}")
+    count = integer(count, "the count of repeat", 0, ALL, ": for a count that a board gives use while_")
     carried = tuple(map(_value, start))
     if count == 0 or (count <= ROUNDS_DECIDED and all(value.constant is not None for value in carried)):
         for _ in range(count):
@@ -198,6 +198,8 @@ def switch(index: Value, bodies: Sequence[Body], *carried: Value, falls: bool = 
         for body in bodies[index.number :] if falls else bodies[index.number : index.number + 1]:
             carried = _evaluated(body, carried)
         return carried
+    if not bodies:
+        raise ValueError("a switch needs at least one function")
     phis = tuple(_phis(carried) for _ in bodies)
     traced = [_traced(body, values) for body, values in zip(bodies, phis, strict=True)]
     nexts, effects = tuple(zip(*traced, strict=True))
@@ -210,20 +212,21 @@ def _below(number: int, count: int, what: str) -> int:
     return number
 
 
-def table(values: Sequence[int], index: Value, size: int = 8) -> Value:
+def table(values: Iterable[int], index: Value, size: int = 8) -> Value:
     """Return entry number `index` of a read-only table of unsigned integers of `size` bytes (1, 4 or 8).
 
     The index must be below the number of entries: a constant raises ValueError, emitted code does not check.
     """
     if size not in (1, 4, 8):
         raise ValueError(f"entries of a table have 1, 4 or 8 bytes, not {size}")
-    if not values:
+    if isinstance(values, Mapping | Set):
+        raise TypeError(f"the entries of a table need an order, which a {type(values).__name__} lacks: give a list")
+    more = ": for boards of a description use switch" if size == 8 else ": give size=8"
+    entries = tuple(integer(entry, f"an entry of {size} bytes", 0, (1 << 8 * size) - 1, more) for entry in values)
+    if not entries:
         raise ValueError("a table must have at least one entry")
-    for entry in values:
-        if not 0 <= entry < 1 << 8 * size:
-            raise ValueError(f"table entries of size {size} must be from 0 to 2**{8 * size} - 1, not {entry}")
     if index.lanes != 1:
         raise ValueError(f"the index of a table must have one lane, not {index.lanes}: {_ONE_LANE}")
     if index.constant is not None:
-        return constant(values[_below(index.number, len(values), "entries")])
-    return Value("table", (index,), attr=(tuple(values), size))
+        return constant(entries[_below(index.number, len(entries), "entries")])
+    return Value("table", (index,), attr=(entries, size))

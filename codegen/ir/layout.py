@@ -203,8 +203,11 @@ def _lower_lanes_united(boards: Iterable[Value]) -> Iterator[Value]:
 
 
 def union(boards: Iterable[T]) -> T:
-    """Return the union of all boards or words."""
-    return reduce(or_, boards)
+    """Return the union of all boards or words. Raise ValueError for none."""
+    united = list(boards)
+    if not united:
+        raise ValueError("union needs at least one board: for none write 0")
+    return reduce(or_, united)
 
 
 def halves(value: Value) -> tuple[Value, Value]:

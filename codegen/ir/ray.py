@@ -59,4 +59,4 @@ def ray(*directions: Direction | Value) -> Ray:
     """Return the ray of a direction, of several steps taken as one leap, or of a dir8, which may be a constant."""
     if len(directions) == 1 and isinstance(directions[0], Value):
         return RuntimeRay.of(directions[0])
-    return CompassRay((leap(*(direction for direction in directions if isinstance(direction, Direction))),))
+    return CompassRay((leap(*directions),))  # type: ignore[arg-type]

@@ -53,12 +53,14 @@ class Written:
     """A specification or requirement from a user: a function over words, a routine, or the name of a routine.
 
     A routine denotes its description, a name denotes the specification of the routine. `name` names the routine of the
-    contract, in a requirement without its direction. `number` is 0 for the specification, otherwise 1 or more.
+    contract, in a requirement without its direction. `number` is 0 for the specification, otherwise 1 or more. `place`
+    is its file and line, "" if unknown.
     """
 
     name: str
     given: Callable[..., Any] | Routine | str
     number: int = 0
+    place: str = ""
 
     @property
     def part(self) -> str:

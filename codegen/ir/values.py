@@ -25,6 +25,7 @@ from typing import Any, Final, Literal, TypeVar
 
 from setwise.codegen.board import ROOK, Direction, leap
 from setwise.codegen.ir.bit_words import BitWords
+from setwise.codegen.ir.numbers import integer
 from setwise.codegen.ir.operations import ALL as ALL
 from setwise.codegen.ir.operations import Operation, operation_named
 from setwise.codegen.machine.code import Line, RegisterFile
@@ -41,6 +42,12 @@ _NO_NUMBER = (
 _COMPARED = (
     "boards are compared when the code runs, so Python's == and != cannot: "
     "use when, while_ or switch, with equal(a, b) or nonzero(a ^ b), or the mask a.equals(b)"
+)
+
+
+_NO_INDEX = (
+    "a traced value has no number until the code runs, so it cannot index a list or be counted in Python: "
+    "use table(numbers, index) or switch, and while_ instead of range"
 )
 
 
@@ -114,6 +121,11 @@ class Value(BitWords):
 
     def __bool__(self) -> bool:
         raise TypeError(_NO_NUMBER)
+
+    def __index__(self) -> int:
+        if self.constant is None:
+            raise TypeError(_NO_INDEX)
+        return self.number
 
     def __eq__(self, other: object) -> bool:
         """Raise TypeError. Values are distinguished by `is`; boards are compared when the code runs."""
@@ -252,9 +264,12 @@ class Region:
 
 
 def constant(number: int | Lanes, lanes: int = 1) -> Value:
-    """Return a constant, modulo 2**64: the same number in each of `lanes` lanes, or a tuple of one number per lane."""
-    numbers = number if isinstance(number, tuple) else (index(number),) * lanes
-    return Value("const", attr=tuple(index(n) & ALL for n in numbers), lanes=len(numbers))
+    """Return a constant: the same number in each of `lanes` lanes, or a tuple of one number per lane.
+
+    A negative number, at least -2**64, is meant modulo 2**64. Raise ValueError for one beyond 64 bits.
+    """
+    numbers = number if isinstance(number, tuple) else (number,) * lanes
+    return Value("const", attr=tuple([integer(n, "a constant") & ALL for n in numbers]), lanes=len(numbers))
 
 
 def parameter(index: int, lanes: int = 1, within: int = ALL) -> Value:
@@ -427,9 +442,7 @@ class Ray:
 
 
 def _within_board(n: int) -> int:
-    if not 1 <= n <= 7:
-        raise ValueError(f"a ray has 1 to 7 steps, not {n}")
-    return n
+    return integer(n, "the number of steps", 1, 7)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from operator import and_
 from typing import Any, TypeVar
 
 from setwise.codegen.board import DIR8, DIRECTION_SETS
-from setwise.codegen.files import resolved
+from setwise.codegen.files import shortest
 from setwise.codegen.ir.description import along, at_run_time
 from setwise.codegen.ir.graph import postorder
 from setwise.codegen.ir.grid import Grid
@@ -25,7 +25,7 @@ from setwise.codegen.ir.routine import Contract, Description, Parameter, Routine
 from setwise.codegen.ir.values import Ray, Value, constant
 from setwise.codegen.numbering import LITTLE_ENDIAN
 from setwise.codegen.own.reserved import RESERVED, reserved
-from setwise.codegen.own.running import Failure, running
+from setwise.codegen.own.running import Failure, first_line, last_return, running
 from setwise.codegen.targets import ALL_SETS, PACKED, SCALARS
 
 F = TypeVar("F", bound=Callable[..., Any] | str)
@@ -60,6 +60,7 @@ class Definition:
         self._isas = self._known(isas)
         self._functions = [function]
         self._held_to: Any = None
+        self._held_at = ""
         self._requires: list[Written | str] = []
         self._routines: tuple[Routine, ...] = ()
         hints = self._hints()
@@ -101,12 +102,13 @@ class Definition:
             raise TypeError(
                 f"{given!r} is not a specification of {self.name}: give a function, a routine, or the name of one"
             )
-        self._held_to, self._routines = given, ()
+        self._held_to, self._routines, self._held_at = given, (), _place_of(given)
         return given
 
     def requires(self, given: F) -> F:
         """Add a requirement on the inputs, as text or as a predicate written like a specification, and return it."""
-        self._requires.append(given if isinstance(given, str) else Written(self.name, given, len(self._requires) + 1))
+        number, place = len(self._requires) + 1, _place_of(given)
+        self._requires.append(given if isinstance(given, str) else Written(self.name, given, number, place))
         self._routines = ()
         return given
 
@@ -189,10 +191,10 @@ class Definition:
             other = others.get(direction) or next(iter(others.values()))
             if other.direction not in ("", direction):
                 raise self._error(f"the specification {held_to.name} has several directions: take a Ray here, too")
-            return Written(name, other)
+            return Written(name, other, place=self._held_at)
         if isinstance(held_to, str):
-            return Written(name, ".".join(filter(None, (held_to, direction))))
-        return Written(name, held_to) if held_to else ""
+            return Written(name, ".".join(filter(None, (held_to, direction))), place=self._held_at)
+        return Written(name, held_to, place=self._held_at) if held_to else ""
 
     @property
     def _of_boards(self) -> tuple[str, ...]:
@@ -202,13 +204,8 @@ class Definition:
     def _described(self, function: Callable[..., Any]) -> Description:
         def describe(layout: Layout, *values: Value) -> tuple[Value, ...]:
             given = values[: len(self.parameters)]
-            returned = self._called(function, (layout, *given) if self._of_layout else given)
-            results = returned if isinstance(returned, tuple) else (returned,)
-            if len(results) != len(self.results):
-                raise self._error(
-                    f"returns {len(results)} results, but is annotated with {len(self.results)}", function=function
-                )
-            values = tuple(_of_lanes(self._value(result, layout, function), layout) for result in results)
+            returned = self._values(function, (layout, *given) if self._of_layout else given, layout)
+            values = tuple(_of_lanes(result, layout) for result in returned)
             if self._grid and any(value.op in ("step", "run", "path") for value in postorder(values)):
                 raise self._error(
                     "steps and rays of the chess board: write grid.step(board, EAST) and grid.ray(EAST)",
@@ -220,29 +217,45 @@ class Definition:
 
     def _filled(self, function: Callable[..., Any]) -> Callable[..., Value]:
         def fill(ray: Ray, *values: Value) -> Value:
-            return self._value(self._called(function, (ray, *values)), Layout(), function)
+            (result,) = self._values(function, (ray, *values), Layout())
+            return result
 
         return fill
 
+    def _values(self, function: Callable[..., Any], arguments: tuple[Any, ...], layout: Layout) -> tuple[Value, ...]:
+        """Return the results of a description. An error in one of them has the line of its `return`."""
+        returned = self._called(function, arguments)
+        results = returned if isinstance(returned, tuple) else (returned,)
+        try:
+            if len(results) != len(self.results):
+                raise ValueError(f"returns {len(results)} results, but is annotated with {len(self.results)}")
+            return tuple(self._value(result, layout) for result in results)
+        except ValueError as error:
+            line = last_return(function.__code__, partial(function, *arguments))
+            raise self._error(str(error), line, function) from None
+
     def _called(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         def refused(failure: Failure) -> DescriptionError:
-            said = failure.text if isinstance(failure.error, TypeError | ValueError) else str(failure)
-            if isinstance(failure.error, RecursionError):
+            error = failure.error
+            said = failure.text if isinstance(error, TypeError | ValueError) else str(failure)
+            if isinstance(error, RecursionError):
                 said = "infinite recursion: add a case that ends it"
-            if isinstance(failure.error, TypeError | AttributeError) and "'Value'" in said:
+            if isinstance(error, TypeError | AttributeError) and "'Value'" in said:
                 said += ": a board has the operators & | ^ ~ + - * << >> and its methods, such as step"
+            elif isinstance(error, AttributeError) and error.name in Value.__slots__:
+                said = f"a board is needed here, not {type(error.obj).__name__}: for a number n write constant(n)"
             return self._error(said, failure.line, function)
 
         with running(function.__code__.co_filename, refused, DescriptionError):
             return function(*arguments)
 
-    def _value(self, result: Any, layout: Layout, function: Callable[..., Any]) -> Value:
+    def _value(self, result: Any, layout: Layout) -> Value:
         if isinstance(result, int) and not isinstance(result, bool):
             return constant(result, layout.lanes if layout.batched else 1)
         if not isinstance(result, Value):
             given = "nothing" if result is None else type(result).__name__
             wanted = "a board" if len(self.results) == 1 else "a tuple of boards"
-            raise self._error(f"returns {given} instead of a board: return {wanted}", function=function)
+            raise ValueError(f"returns {given} instead of a board: return {wanted}")
         return result
 
     def _hints(self) -> dict[str, Any]:
@@ -279,7 +292,7 @@ class Definition:
             first = "only the first can be a Ray or a Layout"
             raise self._error(f"parameter '{name}' has no kind: annotate it with {_KINDS}; {first}")
         if name == self.function.__name__:
-            raise self._error(f"parameter '{name}' has the routine's own name: choose another")
+            raise self._error(f"parameter '{name}' has the routine's own name, which C cannot tell apart: rename it")
         if reserved(name) or not name.isascii():
             raise self._error(f"parameter '{name}' is reserved in exports ({RESERVED}) or not ASCII: choose another")
         if bound is not None and not (isinstance(bound, int) and 0 < bound <= (kind.below or 1 << 63)):
@@ -297,10 +310,9 @@ class Definition:
         raise self._error("the return annotation is missing or no board: write -> Board, or a NamedTuple in ASCII")
 
     def _error(self, what: str, line: int = 0, function: Callable[..., Any] | None = None) -> DescriptionError:
-        """Return the error for a line of the user's file, or without a line for the function's first line."""
+        """Return the error for a line of the user's file, or without a line for that of the function's `def`."""
         code = (function or self.function).__code__
-        file = _shortest(code.co_filename)
-        return DescriptionError(f"{file}:{line or code.co_firstlineno}: {code.co_name}: {what}")
+        return DescriptionError(f"{shortest(code.co_filename)}:{line or first_line(code)}: {code.co_name}: {what}")
 
 
 def _within(grid: Grid, parameters: Sequence[Parameter]) -> Callable[..., Any]:
@@ -329,6 +341,14 @@ def made_in(module: str) -> list[Definition]:
     return made
 
 
+def _place_of(given: object) -> str:
+    """Return the file and line of a function's `def`, or of the statement that gives anything else to a method here."""
+    if inspect.isfunction(given):
+        return f"{shortest(given.__code__.co_filename)}:{first_line(given.__code__)}"
+    caller = sys._getframe(2)
+    return f"{shortest(caller.f_code.co_filename)}:{caller.f_lineno}"
+
+
 def _of_lanes(value: Value, layout: Layout) -> Value:
     """Return a result, broadcast if it has one lane and lanes hold boards: a result of constants has one lane."""
     alone = layout.batched and value.lanes == 1 < layout.lanes
@@ -347,12 +367,5 @@ def _module_of(function: Callable[..., Any]) -> str:
     """Return the importable name of a function's module, or the file of the running program for a function in it."""
     main = sys.modules.get("__main__")
     if function.__module__ == "__main__" and getattr(main, "__file__", None):
-        return _shortest(str(main.__file__))  # type: ignore[union-attr]
+        return shortest(str(main.__file__))  # type: ignore[union-attr]
     return function.__module__
-
-
-def _shortest(file: str) -> str:
-    """Return a file's path: relative to the working directory for a file in it, otherwise absolute."""
-    here = resolved(".")
-    path = here / file
-    return str(path.relative_to(here) if path.is_relative_to(here) else path)

@@ -3,10 +3,12 @@
 A description is Python, so finding the routines of a file runs the file.
 """
 
+import ast
 import copyreg
 import hashlib
 import importlib
 import importlib.util
+import linecache
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
@@ -19,7 +21,7 @@ from setwise.codegen.files import NotRegularError, read_regular, resolved
 from setwise.codegen.fills.batch import on_arrays
 from setwise.codegen.ir.routine import Routine, Written
 from setwise.codegen.own.definition import Definition, DescriptionError, made_in
-from setwise.codegen.own.running import Failure, running
+from setwise.codegen.own.running import Failure, first_line, running
 
 _MOST_BYTES = 1 << 24
 _LOADED = "__setwise_content__"
@@ -93,10 +95,12 @@ def definitions_of(module: str) -> list[Definition]:
         loaded = _module(module)
     lines: dict[str, int] = {}
     for definition in made_in(loaded.__name__):
-        line = definition.function.__code__.co_firstlineno
+        line = first_line(definition.function.__code__)
         if definition.name in lines:
+            plain = definition.function.__name__
+            remedy = f"rename one: before routine({plain}) set {plain}.__name__ and {plain}.__qualname__"
             twice = f"(lines {lines[definition.name]} and {line})"
-            raise ValueError(f"two routines are named {definition.name} {twice}: rename one")
+            raise ValueError(f"{module}:{line}: two routines are named {definition.name} {twice}: {remedy}")
         lines[definition.name] = line
     return made_in(loaded.__name__)
 
@@ -136,11 +140,26 @@ def _file(file: str, path: Path, content: bytes) -> ModuleType:
     sys.modules[file] = module
     try:
         with _importing(str(path.parent)), running(file, partial(_refused, file), DescriptionError):
-            exec(compile(content, file, "exec"), module.__dict__)  # the read content, even if the file has changed
+            tree = ast.parse(content, file)
+            linecache.cache[file] = len(content), None, importlib.util.decode_source(content).splitlines(True), file
+            _distinct(file, tree)
+            exec(compile(tree, file, "exec"), module.__dict__)  # the read content, even if the file has changed
     except BaseException:  # a failed import removes its module, too
         del sys.modules[file]
         raise
     return module
+
+
+def _distinct(file: str, tree: ast.Module) -> None:
+    """Raise ValueError if two functions of a file's outermost level have one name, other than `_`."""
+    lines: dict[str, int] = {}
+    for function in tree.body:
+        if isinstance(function, ast.FunctionDef) and function.name != "_":
+            if function.name in lines:
+                twice = f"(lines {lines[function.name]} and {function.lineno})"
+                hidden = f"{file}:{function.lineno}: two functions are named {function.name} {twice}"
+                raise DescriptionError(f"{hidden}: rename one, to _ if nothing calls it")
+            lines[function.name] = function.lineno
 
 
 def _module(name: str) -> ModuleType:

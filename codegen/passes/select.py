@@ -18,7 +18,7 @@ from setwise.codegen.passes.simplify import cse
 from setwise.codegen.passes.state import CACHED_GRAPHS, State
 from setwise.codegen.passes.ternary import map_ternary
 from setwise.codegen.targets import SCALARS, TARGETS, in_words
-from setwise.codegen.targets.table import Refused, Target
+from setwise.codegen.targets.table import Target, refusal
 
 _FARTHEST = 1 << 31  # bytes; displacements are below it
 
@@ -344,7 +344,7 @@ def _checked(graph: Graph, target: Target) -> Graph:
         if not value.operation.free and not target.rows_for(value):
             others = tuple(name for name, other in TARGETS.items() if other.rows_for(value))
             remedy = f"use {in_words(others or SCALARS)}, or other operations"
-            raise Refused(f"setwise has no {target.name} instruction for '{value.op}': {remedy}")
+            raise refusal(value, f"setwise has no {target.name} instruction for '{value.op}': {remedy}", "")
     return graph
 
 

@@ -4,15 +4,16 @@ from dataclasses import replace
 from functools import lru_cache
 from itertools import accumulate
 
+from setwise.codegen.ir.bounds import choices, greatest
 from setwise.codegen.ir.description import Composition
 from setwise.codegen.ir.graph import Graph
 from setwise.codegen.ir.layout import Layout
 from setwise.codegen.ir.operations import WRITES
-from setwise.codegen.ir.routine import Description, Routine
+from setwise.codegen.ir.routine import Description, Routine, Written
 from setwise.codegen.ir.values import ALL, Value, parameter, reshaped
 from setwise.codegen.passes.code_motion import bodies_around
 from setwise.codegen.passes.state import State
-from setwise.codegen.targets.table import Refused
+from setwise.codegen.targets.table import Refused, refusal
 
 MOST = 4096
 """The most values in the graph of a routine, constants and parameters included."""
@@ -86,18 +87,38 @@ def _whole(routine: Routine, layout: Layout, describe: Description) -> Graph:
 
 
 def _stays_inside(routine: Routine, graph: Graph) -> None:
-    """Raise Refused for a use of a value outside the body that computes it, or of another routine's parameter."""
+    """Raise Refused for a use of a value outside the body that computes it, or of another routine's parameter.
+
+    For a user's routine without a requirement also raise it for a table or switch whose index may be too large.
+    """
     if {value for value in graph.order if value.op == "param"} - {*graph.parameters}:
         raise Refused(f"{routine.name} uses a value of another routine's description: make it a parameter")
     regions = dict.fromkeys(value.region for value in graph.order if value.region is not None)
     phis = {phi for region in regions for phis in region.phis for phi in phis}
     around = bodies_around(graph.order)
-    leaks = any(value.op == "phi" and value not in phis for value in graph.order)
-    leaks = leaks or any(around[result] for result in graph.results)
+    leaks = [value for value in graph.order if value.op == "phi" and value not in phis]
+    leaks += [result for result in graph.results if around[result]]
     for region in regions:
         inside, outside = (region.tested, ()) if region.kind == "loop" else ((), region.tested)
         parts = [(*body, *region.effects[at], *inside) for at, body in enumerate(region.bodies)]
         for at, values in enumerate((*parts, (*region.outside, *outside))):
-            leaks = leaks or any(other is region and body != at for value in values for other, body in around[value])
+            leaks += [value for value in values if any(other is region and body != at for other, body in around[value])]
     if leaks:
-        raise Refused(f"{routine.name} uses a value outside the loop, when or switch that computes it: return it there")
+        what = "a value is used outside the loop, when or switch that computes it"
+        what += ": give it a start value and return it there"
+        raise refusal(leaks[0], what, f"{routine.name}: ")
+    if ":" in routine.name and not any(isinstance(requirement, Written) for requirement in routine.contract.requires):
+        _chooses_among(routine, graph)
+
+
+def _chooses_among(routine: Routine, graph: Graph) -> None:
+    """Raise Refused for an index of a table or switch that may be too large."""
+    made = [*choices(graph)]
+    parameters = {value: p.below for value, p in zip(graph.parameters, routine.contract.parameters, strict=True)}
+    bounds = greatest(graph, parameters) if made else {}
+    for value, index, entries, kind in made:
+        most = bounds[index]
+        if most >= entries:
+            what = f"the index of {kind} of {entries} may be {most if most < ALL else 'any number'}"
+            bound = f"Annotated[Number, Bound({entries})], or a function for .requires"
+            raise refusal(value, f"{what}: mask it, add entries, or state its bound by {bound}", f"{routine.name}: ")

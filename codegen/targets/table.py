@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from setwise.codegen.files import shortest
 from setwise.codegen.ir.values import Value
 from setwise.codegen.machine.code import Instruction, Operand, Register, RegisterFile
 from setwise.codegen.targets.operands import OperandForm, word_of
@@ -13,6 +14,16 @@ from setwise.codegen.targets.operands import OperandForm, word_of
 
 class Refused(ValueError):
     """The error if a routine has no kernel for a target, convention or variant, or no source in a language."""
+
+
+class Unplaced(Refused):
+    """A refusal of a value without a source line. Traced again with lines recorded, it has one."""
+
+
+def refusal(value: Value, what: str, unplaced: str) -> Refused:
+    """Return the error for a value: its place, if recorded, and `what`; else `unplaced` and `what`."""
+    line = value.line
+    return Refused(f"{shortest(line.file)}:{line.number}: {what}") if line else Unplaced(unplaced + what)
 
 
 @dataclass(frozen=True)

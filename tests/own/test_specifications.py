@@ -49,7 +49,7 @@ def test_a_name_of_the_catalogue() -> None:
     northward.specification("push.attacks.sout")
     assert kinds(northward) == {"refuted", "failed"}
     northward.specification("sliders.union")
-    assert "must have 2 parameters, not 3" in northward.prove("x86-64")[0]["reason"]
+    assert "takes 3 parameters, not 2" in northward.prove("x86-64")[0]["reason"]
     northward.specification("kogge-stone.attack.nort")
     assert "unknown routine 'kogge-stone.attack.nort': the nearest" in northward.prove("x86-64")[0]["reason"]
 
@@ -224,7 +224,7 @@ def test_a_requirement_that_branches_is_kept_to_and_not_assumed() -> None:
     one_or_none.specification(lambda pieces: 0)
     one_or_none.requires(lambda pieces: pieces == 0 or pieces & pieces - 1 == 0)
     (proof,) = one_or_none.prove("x86-64", abi="sysv")
-    assert proof["reason"].startswith("its requirement tests a word or indexes with it")
+    assert ": tests a word or indexes with it" in proof["reason"]
     assert one_or_none.check("x86-64", "sysv", quick=True).fine
 
 

@@ -1,0 +1,33 @@
+"""Integers in descriptions: one check of type and range, whose error names the range."""
+
+from operator import index
+from typing import Any, Final
+
+from setwise.codegen.ir.operations import ALL
+
+LEAST: Final = -1 << 64
+"""The complement of ALL. So the complement of every board is in range."""
+
+
+def integer(given: Any, what: str, least: int = LEAST, most: int = ALL, remedy: str = "") -> int:
+    """Return an integer. Raise TypeError for another type, and ValueError unless it is from `least` to `most`.
+
+    `what` names it in the message, and `remedy` is appended.
+    """
+    try:
+        number = index(given)
+    except TypeError:
+        kind = {"Value": "a board"}.get(type(given).__name__, type(given).__name__)
+        raise TypeError(f"{what} must be an integer, not {kind}{remedy}") from None
+    if not least <= number <= most:
+        raise ValueError(f"{what} must be from {_spelt(least)} to {_spelt(most)}, not {_spelt(number)}{remedy}")
+    return number
+
+
+def _spelt(number: int) -> str:
+    """Return a number as text, powers of two and their neighbours from 2**31 on as such."""
+    for more, end in (0, ""), (1, " - 1"):
+        size = abs(number + more)
+        if size.bit_count() == 1 and size >= 1 << 31:
+            return f"{'-' * (number < 0)}2**{size.bit_length() - 1}{end}"
+    return str(number)
