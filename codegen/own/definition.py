@@ -9,14 +9,14 @@ directions for a function of a `Layout` and for sets of directions, else boards.
 import inspect
 import sys
 import typing
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial, reduce
 from operator import and_
 from typing import Any, TypeVar
 
 from setwise.codegen.board import DIR8, DIRECTION_SETS
 from setwise.codegen.files import resolved
-from setwise.codegen.ir.description import along, at_run_time
+from setwise.codegen.ir.description import along, at_run_time, plain
 from setwise.codegen.ir.graph import postorder
 from setwise.codegen.ir.grid import Grid
 from setwise.codegen.ir.kinds import Bound, Kind
@@ -24,6 +24,7 @@ from setwise.codegen.ir.layout import Layout
 from setwise.codegen.ir.routine import Contract, Description, Parameter, Routine, Written
 from setwise.codegen.ir.values import Ray, Value, constant
 from setwise.codegen.numbering import LITTLE_ENDIAN
+from setwise.codegen.own.calls import traced, tracing
 from setwise.codegen.own.reserved import RESERVED, reserved
 from setwise.codegen.own.running import Failure, running
 from setwise.codegen.targets import ALL_SETS, PACKED, SCALARS
@@ -71,6 +72,7 @@ class Definition:
         self._shaped = int(self._of_ray or self._of_layout)  # the first parameters that the routine does not have
         self.parameters = tuple(self._parameter(name, hints.get(name)) for name in names[self._shaped :])
         self.results = self._results(hints.get("return"))
+        self._several: Any = None if len(self.results) == 1 else hints["return"]
         if not self.parameters:
             raise self._error(f"a routine needs a parameter: add one, annotated with {_KINDS}")
         if self._of_ray and len(self.results) > 1:
@@ -135,6 +137,20 @@ class Definition:
                 raise self._error(f"not available for {', '.join(self._isas)}: add x86-64 to isas")
         return self._routines
 
+    def traced(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> Any:
+        """Trace the first description in place, as a call in another description does, and return its results.
+
+        That of a function of a `Ray` takes the ray first. Raise TypeError or ValueError as `calls.traced` does.
+        """
+        routine = next(self._made(None))
+        if self._of_ray:
+            if not arguments or not isinstance(arguments[0], Ray):
+                raise TypeError(f"{self.name} takes a ray first, such as ray(EAST), or a direction in brackets")
+            describe = plain(partial(self._filled(self._functions[0]), arguments[0]))
+            routine = self._routine("", self.parameters, (describe,), ALL_SETS, None, boards=True)
+        results = traced(routine, arguments[self._of_ray :], named)
+        return results[0] if self._several is None else self._several(*results)
+
     def _made(self, held_to: Any) -> Iterator[Routine]:
         """Yield all routines, with `held_to` as their specification."""
         if self._of_ray:
@@ -176,7 +192,12 @@ class Definition:
         where = f", {direction}" if direction else ""
         source = self.name.rpartition(":")[0]
         isas = tuple(isa for isa in self._isas if isa in sets)
-        return Routine(self.name, "", direction, contract, descriptions, source, summary + where, isas, batched=boards)
+        inside = tuple(partial(self._within, describe) for describe in descriptions)
+        return Routine(self.name, "", direction, contract, inside, source, summary + where, isas, batched=boards)
+
+    def _within(self, describe: Description, layout: Layout, *values: Value) -> tuple[Value, ...]:
+        with tracing(self, self.name, layout):
+            return describe(layout, *values)
 
     def _written(self, held_to: Any, direction: str) -> Written | str:
         """Return the specification `held_to` for the routine of a direction, "" for none.
