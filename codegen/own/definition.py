@@ -7,6 +7,7 @@ directions for a function of a `Layout` and for sets of directions, else boards.
 """
 
 import inspect
+import re
 import sys
 import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,11 +22,10 @@ from setwise.codegen.ir.graph import postorder
 from setwise.codegen.ir.grid import Grid
 from setwise.codegen.ir.kinds import Bound, Kind
 from setwise.codegen.ir.layout import Layout
-from setwise.codegen.ir.routine import Contract, Description, Parameter, Routine, Written
+from setwise.codegen.ir.routine import Contract, Description, Parameter, Routine, Written, free_name
 from setwise.codegen.ir.values import Ray, Value, constant
 from setwise.codegen.numbering import LITTLE_ENDIAN
 from setwise.codegen.own.calls import traced, tracing
-from setwise.codegen.own.reserved import RESERVED, reserved
 from setwise.codegen.own.running import Failure, running
 from setwise.codegen.targets import ALL_SETS, PACKED, SCALARS
 
@@ -33,8 +33,8 @@ F = TypeVar("F", bound=Callable[..., Any] | str)
 
 
 _KINDS = "Board, Occupied, Empty, Square, Dir8 or Number"
-_DIR8 = Parameter("dir8", "dir8", below=8)
-_RESULTS = Parameter("results", "results")
+_OURS = re.compile("_|setwise", re.IGNORECASE)
+"""The beginning of names in exports that are not the user's."""
 _MADE = "__setwise_routines__"
 
 
@@ -65,8 +65,8 @@ class Definition:
         self._routines: tuple[Routine, ...] = ()
         hints = self._hints()
         names = self._names(function)
-        if reserved(function.__name__):
-            raise self._error(f"this name is reserved in exports ({RESERVED}): choose another")
+        if _OURS.match(function.__name__):
+            raise self._error("this name begins as names of exports do, with _ or setwise: choose another")
         self._of_ray = bool(names) and hints.get(names[0]) is Ray
         self._of_layout = bool(names) and hints.get(names[0]) is Layout
         self._shaped = int(self._of_ray or self._of_layout)  # the first parameters that the routine does not have
@@ -156,7 +156,8 @@ class Definition:
         if self._of_ray:
             yield from self._directed(held_to)
             return
-        several = (_RESULTS,) if len(self.results) > 1 else ()
+        results = Parameter(free_name("results", [p.name for p in self.parameters]), "results")
+        several = (results,) if len(self.results) > 1 else ()
         descriptions = tuple(map(self._described, self._functions))
         sets = PACKED if self._of_layout else self._of_boards
         parameters = (*self.parameters, *several)
@@ -171,7 +172,8 @@ class Definition:
             among = self._of_boards if boards else PACKED
             yield self._routine(name, self.parameters, descriptions, among, held_to, boards=boards)
         if not self._grid:
-            parameters = (*self.parameters, _DIR8)
+            dir8 = Parameter(free_name("dir8", [p.name for p in self.parameters]), "dir8", below=8)
+            parameters = (*self.parameters, dir8)
             yield self._routine("any", parameters, tuple(map(at_run_time, fills)), SCALARS, held_to, boards=False)
 
     def _routine(
@@ -301,8 +303,8 @@ class Definition:
             raise self._error(f"parameter '{name}' has no kind: annotate it with {_KINDS}; {first}")
         if name == self.function.__name__:
             raise self._error(f"parameter '{name}' has the routine's own name: choose another")
-        if reserved(name) or not name.isascii():
-            raise self._error(f"parameter '{name}' is reserved in exports ({RESERVED}) or not ASCII: choose another")
+        if _OURS.match(name) or not name.isascii():
+            raise self._error(f"parameter '{name}' begins with _ or setwise or is not ASCII: choose another name")
         if bound is not None and not (isinstance(bound, int) and 0 < bound <= (kind.below or 1 << 63)):
             raise self._error(
                 f"parameter '{name}' has the bound {bound}: give a bound from 1 to {kind.below or '2**63'}"
