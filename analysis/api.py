@@ -120,8 +120,8 @@ def listing(request: Request, syntax: str = "nasm", *, endbr64: bool = False, pr
     """
     from setwise.analysis.exports.facts import facts_of
     from setwise.codegen.export.listings.listing import listing as text_of
-    from setwise.codegen.export.names import checked_name
     from setwise.codegen.export.objects.relocatable import with_endbr64
+    from setwise.codegen.export.reserved import checked_name
 
     kernel = with_endbr64(request.kernel) if endbr64 else request.kernel
     kernel = replace(kernel, prefix=checked_name(prefix))

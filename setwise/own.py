@@ -6,10 +6,13 @@ from typing import Any, TypeVar, overload
 
 from setwise.analysis import api
 from setwise.analysis.parallel import unrefused
+from setwise.codegen.catalogue import find
 from setwise.codegen.ir.grid import Grid
 from setwise.codegen.ir.routine import Routine
+from setwise.codegen.own.calls import is_traced, traced
 from setwise.codegen.own.definition import Definition, DescriptionError
 from setwise.codegen.request import Request
+from setwise.codegen.run.integers import result_type
 from setwise.codegen.targets import ALL_SETS
 from setwise.kernels import KernelFunction, checked, costed, made, proved, timed
 from setwise.shown import Table, Text
@@ -60,8 +63,15 @@ class Methods(ABC):
         return kernels[key]
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
-        """Run the machine code on integers or NumPy arrays, as `setwise.Function` describes."""
-        return self.kernel()(*arguments, **named)
+        """Run the machine code on integers or NumPy arrays, as `setwise.Function` describes.
+
+        In a description, with boards that are not known yet, the routine becomes part of that description: its first
+        description is traced in place, with the caller's layout. Its requirements are then the caller's business.
+        """
+        return self._traced(arguments, named) if is_traced(arguments, named) else self.kernel()(*arguments, **named)
+
+    def _traced(self, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
+        return _united(self.routine, arguments, named)
 
     def listing(
         self,
@@ -202,9 +212,30 @@ class OwnRoutine(Definition, Methods):
         """Iterate over the routines: one, or for a function of a `Ray` one for each direction, set and `any`."""
         return map(OneDirection, self.routines)
 
+    def _traced(self, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
+        return self.traced(arguments, named)
+
     def __repr__(self) -> str:
         takes = ", ".join(parameter.name for parameter in self.parameters)
         return f"<setwise routine {self.name}({takes})>"
+
+
+def _united(routine: Routine, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
+    results = traced(routine, arguments, named)
+    return result_type(routine.contract.results)(*results) if results[1:] else results[0]
+
+
+def call(name: str, /, *arguments: Any, **named: Any) -> Any:
+    """Trace the routine of this name in place, in a description, and return its board, or a named tuple of boards.
+
+    `name` is one of the catalogue, such as "sliders.union", or of a file. The requirements of the routine are not
+    checked. Raises ValueError for an unknown name, and TypeError or ValueError for arguments that it does not take.
+
+    >>> import setwise
+    >>> hex(setwise.call("leapers.knights", setwise.constant(1)).number)
+    '0x20400'
+    """
+    return _united(find(name), arguments, named)
 
 
 @overload

@@ -67,7 +67,7 @@ from setwise.codegen.ir.values import Ray as Ray, Value as Value, constant as co
 from setwise.codegen.own.definition import DescriptionError as DescriptionError
 from setwise.codegen.run.function import Function as Function
 from setwise.kernels import KernelFunction as KernelFunction, kernel as kernel
-from setwise.own import OneDirection as OneDirection, OwnRoutine as OwnRoutine, routine as routine
+from setwise.own import OneDirection as OneDirection, OwnRoutine as OwnRoutine, call as call, routine as routine
 from setwise.shown import Table as Table, Text as Text, show as show
 
 spec = _raywalk

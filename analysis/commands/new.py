@@ -4,7 +4,7 @@ from argparse import ArgumentParser, Namespace
 from keyword import iskeyword
 from pathlib import Path
 
-from setwise.codegen.own.reserved import RESERVED, reserved
+from setwise.codegen.export.reserved import RESERVED, reserved
 
 EXAMPLES = ("setwise new zone", "setwise new fills/zone.py")
 

@@ -14,9 +14,11 @@ from setwise.analysis.exports.facts import facts_of
 from setwise.analysis.parallel import Show, silent, unrefused
 from setwise.codegen.catalogue import find
 from setwise.codegen.export.formats import FORMATS
-from setwise.codegen.export.names import checked_name, symbol, uses_pext
+from setwise.codegen.export.names import symbol, uses_pext
 from setwise.codegen.export.objects.relocatable import with_endbr64
 from setwise.codegen.export.order import Order
+from setwise.codegen.export.renamed import in_format
+from setwise.codegen.export.reserved import checked_name
 from setwise.codegen.ir.lines import recorded
 from setwise.codegen.ir.routine import Routine
 from setwise.codegen.kernel import Kernel
@@ -145,4 +147,4 @@ def files_of(request: ExportRequest, kernels: Sequence[Kernel]) -> dict[str, byt
         proved=request.proved,
         unproved=request.unproved,
     )
-    return FORMATS[request.format].files(order)
+    return FORMATS[request.format].files(in_format(order, request.format))

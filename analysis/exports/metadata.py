@@ -6,7 +6,7 @@ derives everything else again.
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -18,8 +18,11 @@ from setwise.analysis.errors import CannotRunHere
 from setwise.analysis.exports.export_request import ExportRequest
 from setwise.analysis.exports.facts import facts_of
 from setwise.codegen.assemble import assemble
-from setwise.codegen.export.names import symbol
+from setwise.codegen.export.names import symbol, symbol_of
+from setwise.codegen.export.order import Order
 from setwise.codegen.export.prototypes import conventions, prototype, registers
+from setwise.codegen.export.renamed import in_format
+from setwise.codegen.export.renamed import renamed as in_names
 from setwise.codegen.files import read_checked
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.numbering import LITTLE_ENDIAN
@@ -64,7 +67,7 @@ def metadata(request: ExportRequest, kernels: Sequence[Kernel], files: Mapping[s
         "made_by": request.command,
         "request": msgspec.to_builtins(request),
         "files": {name: {"bytes": len(content), "sha256": _digest(content)} for name, content in files.items()},
-        "kernels": list(map(_kernel, kernels)),
+        "kernels": list(map(_kernel, kernels, _renamed(request, kernels))),
     }
     if sources := sources_of(request):
         record["sources"] = sources
@@ -77,7 +80,17 @@ def sources_of(request: ExportRequest) -> dict[str, str]:
     return {module: source_digest(module, loaded=True) for module in modules if module != "__main__"}
 
 
-def _kernel(kernel: Kernel) -> dict[str, Any]:
+def _renamed(request: ExportRequest, kernels: Sequence[Kernel]) -> Iterator[dict[str, dict[str, str]]]:
+    """Yield for each kernel the field `renamed`, if the files name its function or its parameters differently."""
+    order = in_format(Order(tuple(kernels), facts_of, request.command), request.format)
+    for old, new in zip(kernels, order.kernels, strict=True):
+        pairs = zip(old.routine.contract.parameters, new.routine.contract.parameters, strict=True)
+        names = {symbol_of(old.name): order.functions[old.name], **{one.name: other.name for one, other in pairs}}
+        changed = {name: there for name, there in names.items() if name != there}
+        yield {"renamed": changed} if changed else {}
+
+
+def _kernel(kernel: Kernel, renamed: dict[str, dict[str, str]]) -> dict[str, Any]:
     code, contract, facts = assemble(kernel.code), kernel.routine.contract, facts_of(kernel)
     numbering = {} if contract.numbering == LITTLE_ENDIAN else {"squares": str(contract.numbering)}
     return {
@@ -88,7 +101,7 @@ def _kernel(kernel: Kernel) -> dict[str, Any]:
         "isa": kernel.target.name,
         "lanes": kernel.layout.lanes,
         "abi": kernel.convention.name,
-        "prototype": prototype(kernel) if kernel.convention.name != "wiki" else None,
+        "prototype": prototype(in_names(kernel, "C")) if kernel.convention.name != "wiki" else None,
         "registers": {convention.name: dict(registers(kernel, convention)) for convention in conventions(kernel)},
         "features": facts.features,
         "counts": dict(facts.counts),
@@ -109,6 +122,7 @@ def _kernel(kernel: Kernel) -> dict[str, Any]:
             "direction": contract.direction,
             **numbering,
         },
+        **renamed,
     }
 
 

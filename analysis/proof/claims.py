@@ -38,7 +38,7 @@ class Case:
 
     @property
     def bases(self) -> list[Base]:
-        """The base of each array, the result's last. Aliased arrays share a base."""
+        """The base of each array, those of results last. Aliased arrays share a base."""
         names = self.task.arrays
         together = {*self.alias, len(names) - 1} if self.alias else ()
         return [Base(names[self.alias[0]] if at in together else name, 8) for at, name in enumerate(names)]
@@ -72,12 +72,14 @@ def entry_state(entry: EntryUnknowns, image: MemoryImage, case: Case) -> Machine
     cells = {STACK: Cells("the stack", ENTRY - task.red_zone, ENTRY + task.stack)}
     arrays = None
     if task.elements and isinstance(case.count, int):
-        for base, given in zip(bases, (*case.words, ()), strict=True):
+        for base, given in zip(bases, (*case.words, *((),) * len(task.results)), strict=True):
             content = {8 * at + part: Byte(word, 64, part) for at, word in enumerate(given) for part in range(8)}
             cells.setdefault(base, Cells(base.name, 0, 8 * case.count, content))
     elif task.elements:
         names = {base: base.name for base in bases}
-        arrays = Arrays(names, tuple(base.name for base in bases[:-1]), bases[-1], case.count, case.apart)
+        read = len(task.elements)
+        inputs, written_to = tuple(base.name for base in bases[:read]), tuple(bases[read:])
+        arrays = Arrays(names, inputs, written_to, case.count, case.apart)
     written = [result.place.offset + 8 * result.place.lanes for result in task.results if result.place.file == "memory"]
     if written and not task.elements:
         cells[RESULTS] = Cells("results", 0, max(written))
@@ -134,7 +136,7 @@ def places(domain: Addresses, image: MemoryImage, case: Case, bases: Collection[
     for (one, start, end), (other, begin, stop) in combinations(ends, 2):
         apart = domain.or_(is_behind(begin, end), is_behind(start, stop), 1)
         if one in arrays and other in arrays:
-            if arrays[-1] not in (one, other):
+            if not {one, other} & {*arrays[len(case.task.elements) :]}:
                 continue
             if not case.apart:
                 apart = domain.or_(apart, domain.eq(start, begin, 64), 1)
@@ -155,16 +157,17 @@ class Claim:
 def results(case: Case, state: MachineState, lane: int) -> list[Bits]:
     """Return the word of each result for one lane, from the state on return."""
 
-    def at(place: Place) -> Bits:
+    def at(place: Place, number: int) -> Bits:
         if place.file == "general":
             return state.registers[place.register]
         if place.file == "vector":
             return state.vectors[place.register][lane]
         on_stack = Pointer(STACK, ENTRY + place.offset)
-        in_block = Pointer(case.bases[-1] if case.task.elements else RESULTS, place.offset + 8 * lane)
+        arrays = case.bases[len(case.task.elements) :] if case.task.elements else (RESULTS,) * len(case.task.results)
+        in_block = Pointer(arrays[number], place.offset + 8 * lane)
         return state.memory.load(on_stack if place.file == "stack" else in_block, 64)
 
-    return [at(result.place) for result in case.task.results]
+    return [at(result.place, number) for number, result in enumerate(case.task.results)]
 
 
 def claims(

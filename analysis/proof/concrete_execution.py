@@ -123,9 +123,11 @@ class _Replay(Interpreter):
         self._code, layout = CodeMap(certificate.binary), certificate.binary.layout
         self.shift = 0 if layout is None else layout.shift
         self._count = len(found.inputs[0][1]) if task.elements else 1  # of boards in each array
-        inputs = zip(task.arrays, found.inputs, strict=False)  # the last array is the result's
+        inputs = zip(task.arrays, found.inputs, strict=False)  # the last arrays are those of results
         self._arrays = {name: _bytes(words) for name, (_, words) in inputs}
-        self._result = task.arrays[-1 if found.alias is None else found.alias] if task.elements else RESULTS
+        self._results: tuple[str, ...] = (RESULTS,) * len(task.results)
+        if task.elements:
+            self._results = task.arrays[len(task.elements) :] if found.alias is None else (task.arrays[found.alias],)
         # Results in memory or on the stack are prefilled with words that differ from the expected ones.
         unset = [(result.place, word ^ _WORD) for result, word in zip(task.results, found.expected, strict=False)]
         super().__init__(
@@ -179,7 +181,8 @@ class _Replay(Interpreter):
 
     def results(self) -> tuple[int, ...]:
         """Return the replayed results of the counterexample's lane; none for arrays without a board."""
-        return tuple(self._read(result.place) for result in self._task.results) if self._count else ()
+        places = zip(self._task.results, self._results, strict=True)
+        return tuple(self._read(result.place, name) for result, name in places) if self._count else ()
 
     def broken(self) -> Iterator[str]:
         """Yield complaints about changed callee-saved registers, and changed input arrays other than the result's."""
@@ -191,13 +194,15 @@ class _Replay(Interpreter):
             if self.state.vectors[name][:2] != vectors[name][:2]:
                 yield f"x{name[1:]} is not restored"
         for name, content in self._arrays.items():
-            if name != self._result and bytes(self.buffers[name].content) != content:
+            if name not in self._results and bytes(self.buffers[name].content) != content:
                 yield f"{name} is changed"
 
     def _block(self, unset: Sequence[tuple[Place, int]]) -> dict[str, bytes]:
-        """Return the results' buffer by its name; `unset` holds each result's place and the word that prefills it."""
+        """Return the results' buffers by name; `unset` holds each result's place and the word that prefills it."""
         if self._task.elements:
-            return {self._result: _bytes([word for _, word in unset] * self._count)}
+            # Arrays without a board have no expected words.
+            words = [word for _, word in unset] or [0] * len(self._results)
+            return {name: _bytes([word] * self._count) for name, word in zip(self._results, words, strict=True)}
         content = bytearray(max(place.offset + 8 * place.lanes for place, _ in unset))
         for place, word in unset:
             content[place.offset : place.offset + 8 * place.lanes] = _bytes([word] * place.lanes)
@@ -220,14 +225,15 @@ class _Replay(Interpreter):
 
     def _word(self, argument: Argument) -> int | str:
         """Return the content of an argument that is no vector: a number, or the name of the buffer it points to."""
-        if argument.kind == "results" or (argument.kind == "boards" and argument.name == self._task.arrays[-1]):
-            return self._result
+        if argument.kind == "results":
+            return RESULTS
         if argument.kind == "boards":
-            return argument.name
+            number = self._task.arrays.index(argument.name) - len(self._task.elements)
+            return argument.name if number < 0 else self._results[number]
         return self._count if argument.kind == "count" else dict(self._found.inputs)[argument.name][0]
 
-    def _read(self, place: Place) -> int:
-        block = self.buffers[self._result].content
+    def _read(self, place: Place, name: str) -> int:
+        block = self.buffers[name].content
         if place.file == "stack":
             block = self.stack.content[self.rsp - self.stack.start :]
         return word_at(place, self._found.lane, self.state.registers, self.state.vectors, bytes(block))

@@ -110,7 +110,7 @@ def guess(
 
 def _written(path: Path) -> int:
     arrays = path.space.arrays
-    return len(arrays.written) if arrays else 0
+    return len(arrays.written) // len(arrays.results) if arrays else 0
 
 
 @dataclass(slots=True)

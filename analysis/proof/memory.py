@@ -41,26 +41,26 @@ class AliasUnknownError(ValueError):
 class Arrays:
     """Arrays of `count` boards each, of which the first `frontier` boards are done.
 
-    `names` maps bases to names; `result` is the base of the result. `inputs` are the names of the specification's
+    `names` maps bases to names; `results` are the bases of the results. `inputs` are the names of the specification's
     arrays, several of which may be one array. With `upward`, boards are counted from the start; if False, from the end.
-    The first access decides it; until then it is None. Unless the result is `apart`, it may be one of the inputs. An
+    The first access decides it; until then it is None. Unless the results are `apart`, one may be an input. An
     access to boards that are done is unsupported. At a distance in `written`, boards read as new unknowns.
 
-    `touched` and `written` are for the boards accessed since the frontier last moved, by distance from it: the one-bit
-    condition under which one is accessed, and its new value with the condition of the write. `round` counts the moves,
-    because each round reads other boards, which are new unknowns.
+    `touched` and `written` are for the boards accessed since the frontier last moved, by distance from it, `written` by
+    the number of the result, too: the one-bit condition under which one is accessed, and its new value with the
+    condition of the write. `round` counts the moves, because each round reads other boards, which are new unknowns.
     """
 
     names: Mapping[Base, str]
     inputs: tuple[str, ...]
-    result: Base
+    results: tuple[Base, ...]
     count: Bits
     apart: bool = False
     frontier: Bits = 0
     upward: bool | None = None
     round: int = 0
     touched: dict[int, Bits] = field(default_factory=dict)
-    written: dict[int, tuple[Bits, Bits]] = field(default_factory=dict)
+    written: dict[tuple[int, int], tuple[Bits, Bits]] = field(default_factory=dict)
 
     def board(self, domain: Addresses, name: str, place: int) -> Bits:
         """Return the unknown board of the array `name` at the distance `place` from the frontier."""
@@ -172,21 +172,23 @@ class Space:
 
     def _read_board(self, arrays: Arrays, pointer: Pointer, bits: int, wanted: Bits) -> Bits:
         name = arrays.names[pointer.base]
-        if pointer.base == arrays.result and not arrays.apart:
+        if pointer.base in arrays.results and not arrays.apart:
             raise AliasUnknownError(f"reads {name}, a result, which may be the same array as an input")
         place = self._touch(arrays, pointer, bits, wanted)
-        if place in arrays.written:  # the board may have been overwritten
+        overwrites = pointer.base in arrays.results or not arrays.apart
+        if overwrites and any(place == at for at, _ in arrays.written):
             return self.domain.variable(f"{name} overwritten", 64)
         return arrays.board(self.domain, name, place)
 
     def _write_board(self, arrays: Arrays, pointer: Pointer, bits: int, value: Bits, wanted: Bits) -> None:
-        if pointer.base != arrays.result:
+        if pointer.base not in arrays.results:
             what = f"writes to {arrays.names[pointer.base]}"
             raise Unsupported(what) if arrays.apart else AliasUnknownError(what)
         place = self._touch(arrays, pointer, bits, wanted)
-        if not isinstance(wanted, int) and place in arrays.written:
+        board = place, arrays.results.index(pointer.base)
+        if not isinstance(wanted, int) and board in arrays.written:
             raise Unsupported(f"writes board {place} of {arrays.names[pointer.base]} twice, masked: run setwise check")
-        arrays.written[place] = value, wanted
+        arrays.written[board] = value, wanted
 
     def _touch(self, arrays: Arrays, pointer: Pointer, bits: int, wanted: Bits) -> int:
         """Record the access to a board, which may decide `upward`. Return its distance from the frontier."""

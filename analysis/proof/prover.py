@@ -117,7 +117,7 @@ class Prover:
     def _cases(self, task: Task) -> Iterator[Case]:
         """Yield one case for arrays, else one for each combination of squares and directions (those above 8 as one)."""
         if task.elements:
-            yield Case(task, (), self.domain.unknown("number of boards"), apart=False)
+            yield Case(task, (), self.domain.unknown("number of boards"), apart=len(task.results) > 1)
             return
         choices: list[list[tuple[Bits, ...]]] = []
         for argument in task.words:
@@ -131,10 +131,14 @@ class Prover:
             yield Case(task, words)
 
     def _few(self, task: Task) -> Iterator[Case]:
-        """Yield cases of arrays with known numbers of boards, with the result separate or in place of one input."""
+        """Yield cases of arrays with known numbers of boards, with the result separate or in place of one input.
+
+        Several results are always separate.
+        """
+        inputs = range(len(task.elements) if len(task.results) == 1 else 0)
         for count in _FEW:
             words = tuple(tuple(self._word(board, lane) for lane in range(count)) for board in task.elements)
-            for alias in ((), *((number,) for number in range(len(task.elements)))):
+            for alias in ((), *((number,) for number in inputs)):
                 yield Case(task, words, count, alias)
 
     def _word(self, argument: Argument, lane: int) -> Bits:
@@ -252,10 +256,9 @@ class Prover:
         if arrays is None or not arrays.touched:
             return
         written, domain = arrays.written, self.domain
-        if sorted(written) != list(range(len(written))):
-            raise Unsupported(
-                f"an iteration must write the next boards without gaps, not {sorted(written)}: run setwise check"
-            )
+        boards = sorted({place for place, _ in written})
+        if boards != list(range(len(boards))) or len(written) != len(boards) * len(arrays.results):
+            raise Unsupported(f"an iteration must write the next boards without gaps, not {boards}: run setwise check")
         left = domain.sub(arrays.count, arrays.frontier, 64)
         farthest = dict[Bits, int]()
         for place, touched in arrays.touched.items():
@@ -265,22 +268,22 @@ class Prover:
                 raise Unsupported("an iteration may access elements past the end of an array: test the index before")
         plain = [self._word(board, 0) for board in task.elements]
         assumed = assumptions(task, domain, plain)
-        for place, (value, wanted) in written.items():
+        for (place, number), (value, wanted) in written.items():
             # Rename to single boards, so that equal queries are asked once for all boards.
             words = [arrays.board(domain, name, place) for name in arrays.inputs]
             swap = dict([*zip(words, plain, strict=True), *zip(plain, words, strict=True)])
             if len({*arrays.inputs}) < len(words):  # one array serves two inputs, whose names cannot be exchanged
                 swap, assumed, plain = {}, assumptions(task, domain, words), words
-            differs = domain.ne(domain.renamed(value, swap, 64), self._expected(task, plain)[0], 64)
+            differs = domain.ne(domain.renamed(value, swap, 64), self._expected(task, plain)[number], 64)
             where = domain.renamed(wanted, swap, 1)
             if self.solver.possible([*assumed, where, differs], about="an iteration writes a wrong board"):
                 raise Unsupported("an iteration may write a wrong board: run setwise check")
-        done: Bits = len(written)
-        for place, (_, wanted) in written.items():
+        done: Bits = len(boards)
+        for (place, _), (_, wanted) in written.items():
             if not isinstance(wanted, int):  # a write under a mask, which must select exactly the boards that exist
                 if not explorer.sure(path, domain.eq(wanted, domain.ult(place, left, 64), 1)):
                     raise Unsupported("an iteration's write mask may omit a board: mask off only those past the end")
-                done = domain.ite(domain.ult(left, len(written), 64), left, len(written), 64)
+                done = domain.ite(domain.ult(left, len(boards), 64), left, len(boards), 64)
         path.space.arrays = arrays.moved(domain.add(arrays.frontier, done, 64))
 
     def _all(self, conditions: Sequence[Bits]) -> Bits:

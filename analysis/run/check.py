@@ -70,11 +70,12 @@ class Outcome:
 def trials(cases: Cases) -> list[Trial]:
     """Return the runs of a check: one over all cases, and for a kernel on arrays also short arrays of several lengths.
 
-    For each length, results go once to an array of their own, between guard elements that must not change, and once
-    over each input.
+    For each length, results go once to arrays of their own, between guard elements that must not change, and once over
+    each input if there is one result. Arrays of results follow each other.
     """
     # The complement of the expected results, so that a result that is never written is detected.
-    whole = Trial((~cases.expected).copy(), cases.expected, 0, cases.columns, cases.number)
+    expected = np.ascontiguousarray(cases.expected.T) if cases.arrays else cases.expected
+    whole = Trial(~expected, expected, 0, cases.columns, cases.number)
     return [whole, *(_arrays(cases) if cases.arrays else ())]
 
 
@@ -83,11 +84,12 @@ def _arrays(cases: Cases) -> Iterator[Trial]:
         rows = slice(length, 2 * length)  # each length begins at another case
         # Columns start one word behind NumPy's alignment: not at a multiple of 16.
         columns = tuple(np.concatenate([column[:1], column[rows]])[1:] for column in cases.columns)
-        around = np.full(length + 2 * _GUARD, _UNTOUCHED, np.uint64)
+        expected = cases.expected[rows].T.ravel()
+        around = np.full(len(expected) + 2 * _GUARD, _UNTOUCHED, np.uint64)
         after = around.copy()
-        after[_GUARD : _GUARD + length] = cases.expected[rows, 0]
+        after[_GUARD:-_GUARD] = expected
         yield Trial(around, after, _GUARD, columns, length)
-        for at, column in enumerate(columns):
+        for at, column in enumerate(columns if len(expected) == length else ()):
             yield Trial(column, cases.expected[rows, 0], 0, columns, length, over=at)
 
 
@@ -113,11 +115,11 @@ def verdict(cases: Cases, tried: Sequence[Trial], left: Iterable[Left]) -> Outco
         elif trial is not tried[0]:
             return Outcome("failed", number, trial.difference(cases))
         elif violation is not None:
-            mismatch = _mismatch(cases, violation.case, memory)
+            mismatch = _mismatch(cases, violation.case, memory.T if cases.arrays else memory)
             return Outcome("failed", violation.case + 1, "; ".join(violation.breaches), mismatch)
         else:
-            wrong = np.nonzero((memory != trial.after).any(axis=1))[0]
-            mismatch = _mismatch(cases, int(wrong[0]), memory)
+            wrong = np.nonzero((memory != trial.after).any(axis=0 if cases.arrays else 1))[0]
+            mismatch = _mismatch(cases, int(wrong[0]), memory.T if cases.arrays else memory)
             return Outcome("failed", cases.number, f"{len(wrong)} of {cases.number} cases differ", mismatch)
     return Outcome("passed", number)
 

@@ -87,8 +87,8 @@ class Task:
     the contract's requirements, as text for `conditions` or a user's. `saved` and `saved_vectors` are the full names of
     callee-saved registers; of vector registers only the low 128 bits are saved. A routine may use `red_zone` bytes
     below rsp and `home` bytes above the return address. For arrays, `elements` describes one board of each input; the
-    last argument of kind boards is then the array of results, which may be one of the inputs. `numbering` is the square
-    numbering of all boards and squares.
+    further arguments of kind boards are then the arrays of results. A single one may be one of the inputs. `numbering`
+    is the square numbering of all boards and squares.
     """
 
     specification: str | Written
@@ -126,7 +126,7 @@ class Task:
 
     @property
     def arrays(self) -> tuple[str, ...]:
-        """The names of the arrays; the last one is the result."""
+        """The names of the arrays; those of the results are the last."""
         return tuple(argument.name for argument in self.arguments if argument.kind == "boards")
 
     def expected(self, words: Sequence[int]) -> tuple[int, ...]:

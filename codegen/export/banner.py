@@ -93,7 +93,8 @@ def described(routine: Routine, *more: str) -> list[str]:
     if isinstance(contract.specification, str) and contract.specification:
         said += _pieces({parameter.name for parameter in contract.parameters}, counting=contract.counting)
     if contract.elements:
-        said.append("The result may be the same array as one input, or overlap none.")
+        alone = "The result may be the same array as one input, or overlap none."
+        said.append("Each result is an array that overlaps no other one." if contract.results[1:] else alone)
     said += [f"Source: {routine.source}."] if routine.source != "setwise" else []
     return [line for text in (*said, *more) for line in wrap(in_comment(text), _LINE, break_on_hyphens=False)]
 
@@ -133,7 +134,9 @@ def _contract(kernel: Kernel) -> Iterator[tuple[str, str]]:
     if contract.outside:
         yield "otherwise", contract.outside
     if contract.elements:
-        yield "aliasing", "result may be the same array as one input, or overlap none; inputs may overlap each other"
+        alone = "result may be the same array as one input, or overlap none"
+        many = "each result overlaps no other array"
+        yield "aliasing", f"{many if contract.results[1:] else alone}; inputs may overlap each other"
         yield "alignment", "none required; with n = 0 nothing is read or written"
     elif any(parameter.kind == "results" for parameter in contract.parameters):
         yield "aliasing", "results is only written; all inputs are passed by value"

@@ -3,9 +3,6 @@
 import re
 
 from setwise.codegen.kernel import Kernel
-from setwise.codegen.own.reserved import RESERVED, reserved
-
-_LONGEST = 64
 
 
 def symbol_of(name: str) -> str:
@@ -49,20 +46,6 @@ def isa_name(kernel: Kernel) -> str:
     return f"{kernel.target.name}-pext" if uses_pext(kernel) else kernel.target.name
 
 
-def checked_name(name: str) -> str:
-    """Return the name if it can be a prefix of files, macros, namespaces and symbols, else raise ValueError.
-
-    >>> checked_name("my_engine")
-    'my_engine'
-    """
-    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)*", name) or len(name) > _LONGEST:
-        rule = f"use up to {_LONGEST} ASCII letters and digits, a letter first, single _ only between"
-        raise ValueError(f"{name!r} cannot begin names: {rule}")
-    if name != "setwise" and reserved(name):
-        raise ValueError(f"{name!r} is reserved in exports ({RESERVED}): choose another")
-    return name
-
-
 def in_comment(text: str) -> str:
     """Return a user's text as one line of ASCII that cannot end a comment in any language.
 
@@ -87,8 +70,8 @@ def go_name(kernel: Kernel) -> str:
 
 
 def go_exported(name: str) -> str:
-    """Return an identifier of words joined by _ as Go writes a name that other packages may use."""
-    return "".join(word[:1].upper() + word[1:] for word in name.split("_"))
+    """Return an identifier of words joined by _ as Go writes a name that other packages may use. A last _ stays."""
+    return "".join(word[:1].upper() + word[1:] for word in name.split("_")) + "_" * name.endswith("_")
 
 
 def _lanes(kernel: Kernel) -> str:

@@ -1,7 +1,7 @@
 """The input of an export: kernels, facts about their bytes, and options."""
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from setwise.codegen.kernel import Kernel
 
@@ -30,6 +30,7 @@ class Order:
     dispatch   exported source chooses an instruction set at run time, by CPUID, instead of at compile time
     name       the name of files and modules; the default is the prefix of symbols
     proved     whether the code of the kernels has been proved
+    functions  the names of routines' functions, by the names of routines, where a language reserves the usual ones
     unproved   the kernels whose code has not been proved all the same: routine and instruction set
     """
 
@@ -41,6 +42,7 @@ class Order:
     name: str = ""
     proved: bool = False
     unproved: Collection[tuple[str, str]] = ()
+    functions: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def prefix(self) -> str:

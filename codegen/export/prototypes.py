@@ -60,9 +60,8 @@ def _parameter(kernel: Kernel, parameter: Parameter, lanes: int) -> str:
     if parameter.kind == "results":
         return f"uint64_t {parameter.name}[{len(kernel.routine.contract.results) * lanes}]"
     if parameter.kind == "boards":
-        # The last array is the written one.
-        arrays = [array.name for array in kernel.routine.contract.parameters if array.kind == "boards"]
-        return f"{'' if parameter.name == arrays[-1] else 'const '}uint64_t *{parameter.name}"
+        _, written = kernel.routine.contract.arrays
+        return f"{'' if parameter.name in written else 'const '}uint64_t *{parameter.name}"
     return f"{'uint64_t' if parameter.scalar else VECTORS.get(lanes, 'uint64_t')} {parameter.name}"
 
 

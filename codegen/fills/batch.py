@@ -15,7 +15,7 @@ from functools import cache, partial
 from setwise.codegen.ir.control import SIGN, below, while_
 from setwise.codegen.ir.description import Composition
 from setwise.codegen.ir.layout import Layout
-from setwise.codegen.ir.routine import Description, Parameter, Routine
+from setwise.codegen.ir.routine import Description, Parameter, Routine, free_name
 from setwise.codegen.ir.values import Value, load, store
 from setwise.codegen.targets import ALL_SETS
 
@@ -33,12 +33,15 @@ def on_arrays(routine: Routine, *ways: tuple[str, Description]) -> Routine:
     stages = [(partial(in_lanes, describe, count), rest) for describe in routine.descriptions]
     inputs = tuple(p for p in routine.contract.parameters if p.kind != "results")
     results = routine.contract.results if len(routine.contract.results) > 1 else ("result",)
-    arrays = tuple(Parameter(name, "boards") for name in (*(p.name for p in inputs), *results))
+    arrays = [Parameter(each.name, "boards") for each in inputs]
+    for name in (*results, COUNT.name):
+        arrays.append(Parameter(free_name(name, [array.name for array in arrays]), "boards"))
+    count_of_boards = replace(COUNT, name=arrays.pop().name)
     return replace(
         routine,
         form=routine.form if routine.direction else f"{routine.form}.batch".lstrip("."),
         direction=f"{routine.direction}.batch" if routine.direction else "",
-        contract=replace(routine.contract, parameters=(*arrays, COUNT), elements=inputs),
+        contract=replace(routine.contract, parameters=(*arrays, count_of_boards), elements=inputs),
         descriptions=tuple(map(Composition, stages)),
         named_descriptions=tuple((name, Composition((first, *stages[0]))) for name, first in ways),
         summary=f"{routine.summary}, for each of n boards",

@@ -149,11 +149,17 @@ class Layout:
 
     def by_direction(self, ray: DirectedRay, board: Value) -> Iterator[tuple[Direction, Value]]:
         """Yield each direction of a ray with its lane of `board` as a one-lane board, which is not flipped."""
-        each = self.halves(board) if self._mirrored(ray) else lanes(board)
+        each = self.halves(board) if self._mirrored(ray) else (board,) if self.batched else lanes(board)
         yield from zip(self.directions(ray), each, strict=True)
 
     def halves(self, board: Value) -> tuple[Value, Value]:
-        """Return the lower and the upper lanes of a board, with a flipped lane flipped back."""
+        """Return the lower and the upper lanes of a board, with a flipped lane flipped back.
+
+        Raise ValueError if lanes hold boards.
+        """
+        if self.batched:
+            remedy = 'let the routine that calls this one take a Layout, or give it isas=["x86-64", "bmi2"]'
+            raise ValueError(f"lanes that hold boards have no halves: {remedy}")
         low, high = halves(board)
         return low, make("flip", high) if self.mirrored else high
 

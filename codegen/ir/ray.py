@@ -1,5 +1,7 @@
 """Rays whose direction is known only at run time, and the function `ray`, which makes a ray of one direction."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -25,6 +27,11 @@ class RuntimeRay(Ray):
         if dir8.number >= len(DIR8):
             raise ValueError(f"there is no direction number {dir8.number}: dir8 is 0 to 7")
         return CompassRay((DIR8[dir8.number],))
+
+    @cached_property
+    def opposite(self) -> RuntimeRay:
+        """The ray in the opposite direction, which is four numbers further."""
+        return RuntimeRay(self.dir8 ^ 4)
 
     def shift(self, value: Value, n: int) -> Value:
         """Return the value rotated by n steps. The caller must mask wrapped bits."""

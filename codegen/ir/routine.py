@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -46,6 +46,13 @@ class Parameter:
     def pointer(self) -> bool:
         """Whether the parameter is the address of an array of boards, or of several results."""
         return self.kind in ("boards", "results")
+
+
+def free_name(wanted: str, taken: Container[str]) -> str:
+    """Return the wanted name, with the fewest underscores behind it with which it is not taken."""
+    while wanted in taken:
+        wanted += "_"
+    return wanted
 
 
 @dataclass(frozen=True)
@@ -98,6 +105,12 @@ class Contract:
     """The numbering of the squares in all boards and parameters."""
     counting: bool = False
     """Whether the results are numbers instead of boards."""
+
+    @property
+    def arrays(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The names of the arrays that are read, and of those that are written."""
+        names, read = tuple(p.name for p in self.parameters if p.kind == "boards"), len(self.elements)
+        return names[:read], names[read:]
 
     @property
     def required(self) -> tuple[str, ...]:

@@ -421,6 +421,11 @@ def _fold(op: str, args: tuple[Value, ...], attr: Any, lanes: int) -> Value | No
 class Ray:
     """The operations of a fill along a ray. They return nodes of the graph; a CompassRay folds them on constants."""
 
+    @property
+    def opposite(self) -> Ray:
+        """The ray in the opposite direction."""
+        raise NotImplementedError
+
     def step(self, squares: Value, n: int = 1) -> Value:
         """Return the squares, moved n steps along the ray, 1 to 7. Squares that would leave the board are dropped."""
         return self._node("step", squares, _within_board(n))

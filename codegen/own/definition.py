@@ -7,24 +7,25 @@ directions for a function of a `Layout` and for sets of directions, else boards.
 """
 
 import inspect
+import re
 import sys
 import typing
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial, reduce
 from operator import and_
 from typing import Any, TypeVar
 
 from setwise.codegen.board import DIR8, DIRECTION_SETS
 from setwise.codegen.files import shortest
-from setwise.codegen.ir.description import along, at_run_time
+from setwise.codegen.ir.description import along, at_run_time, plain
 from setwise.codegen.ir.graph import postorder
 from setwise.codegen.ir.grid import Grid
 from setwise.codegen.ir.kinds import Bound, Kind
 from setwise.codegen.ir.layout import Layout
-from setwise.codegen.ir.routine import Contract, Description, Parameter, Routine, Written
+from setwise.codegen.ir.routine import Contract, Description, Parameter, Routine, Written, free_name
 from setwise.codegen.ir.values import Ray, Value, constant
 from setwise.codegen.numbering import LITTLE_ENDIAN
-from setwise.codegen.own.reserved import RESERVED, reserved
+from setwise.codegen.own.calls import traced, tracing
 from setwise.codegen.own.running import Failure, first_line, last_return, running
 from setwise.codegen.targets import ALL_SETS, PACKED, SCALARS
 
@@ -32,8 +33,8 @@ F = TypeVar("F", bound=Callable[..., Any] | str)
 
 
 _KINDS = "Board, Occupied, Empty, Square, Dir8 or Number"
-_DIR8 = Parameter("dir8", "dir8", below=8)
-_RESULTS = Parameter("results", "results")
+_OURS = re.compile("_|setwise", re.IGNORECASE)
+"""The beginning of names in exports that are not the user's."""
 _MADE = "__setwise_routines__"
 
 
@@ -65,13 +66,14 @@ class Definition:
         self._routines: tuple[Routine, ...] = ()
         hints = self._hints()
         names = self._names(function)
-        if reserved(function.__name__):
-            raise self._error(f"this name is reserved in exports ({RESERVED}): choose another")
+        if _OURS.match(function.__name__):
+            raise self._error("this name begins as names of exports do, with _ or setwise: choose another")
         self._of_ray = bool(names) and hints.get(names[0]) is Ray
         self._of_layout = bool(names) and hints.get(names[0]) is Layout
         self._shaped = int(self._of_ray or self._of_layout)  # the first parameters that the routine does not have
         self.parameters = tuple(self._parameter(name, hints.get(name)) for name in names[self._shaped :])
         self.results = self._results(hints.get("return"))
+        self._several: Any = None if len(self.results) == 1 else hints["return"]
         if not self.parameters:
             raise self._error(f"a routine needs a parameter: add one, annotated with {_KINDS}")
         if self._of_ray and len(self.results) > 1:
@@ -137,12 +139,27 @@ class Definition:
                 raise self._error(f"not available for {', '.join(self._isas)}: add x86-64 to isas")
         return self._routines
 
+    def traced(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> Any:
+        """Trace the first description in place, as a call in another description does, and return its results.
+
+        That of a function of a `Ray` takes the ray first. Raise TypeError or ValueError as `calls.traced` does.
+        """
+        routine = next(self._made(None))
+        if self._of_ray:
+            if not arguments or not isinstance(arguments[0], Ray):
+                raise TypeError(f"{self.name} takes a ray first, such as ray(EAST), or a direction in brackets")
+            describe = plain(partial(self._filled(self._functions[0]), arguments[0]))
+            routine = self._routine("", self.parameters, (describe,), ALL_SETS, None, boards=True)
+        results = traced(routine, arguments[self._of_ray :], named)
+        return results[0] if self._several is None else self._several(*results)
+
     def _made(self, held_to: Any) -> Iterator[Routine]:
         """Yield all routines, with `held_to` as their specification."""
         if self._of_ray:
             yield from self._directed(held_to)
             return
-        several = (_RESULTS,) if len(self.results) > 1 else ()
+        results = Parameter(free_name("results", [p.name for p in self.parameters]), "results")
+        several = (results,) if len(self.results) > 1 else ()
         descriptions = tuple(map(self._described, self._functions))
         sets = PACKED if self._of_layout else self._of_boards
         parameters = (*self.parameters, *several)
@@ -157,7 +174,8 @@ class Definition:
             among = self._of_boards if boards else PACKED
             yield self._routine(name, self.parameters, descriptions, among, held_to, boards=boards)
         if not self._grid:
-            parameters = (*self.parameters, _DIR8)
+            dir8 = Parameter(free_name("dir8", [p.name for p in self.parameters]), "dir8", below=8)
+            parameters = (*self.parameters, dir8)
             yield self._routine("any", parameters, tuple(map(at_run_time, fills)), SCALARS, held_to, boards=False)
 
     def _routine(
@@ -178,7 +196,12 @@ class Definition:
         where = f", {direction}" if direction else ""
         source = self.name.rpartition(":")[0]
         isas = tuple(isa for isa in self._isas if isa in sets)
-        return Routine(self.name, "", direction, contract, descriptions, source, summary + where, isas, batched=boards)
+        inside = tuple(partial(self._within, describe) for describe in descriptions)
+        return Routine(self.name, "", direction, contract, inside, source, summary + where, isas, batched=boards)
+
+    def _within(self, describe: Description, layout: Layout, *values: Value) -> tuple[Value, ...]:
+        with tracing(self, self.name, layout):
+            return describe(layout, *values)
 
     def _written(self, held_to: Any, direction: str) -> Written | str:
         """Return the specification `held_to` for the routine of a direction, "" for none.
@@ -293,8 +316,8 @@ class Definition:
             raise self._error(f"parameter '{name}' has no kind: annotate it with {_KINDS}; {first}")
         if name == self.function.__name__:
             raise self._error(f"parameter '{name}' has the routine's own name, which C cannot tell apart: rename it")
-        if reserved(name) or not name.isascii():
-            raise self._error(f"parameter '{name}' is reserved in exports ({RESERVED}) or not ASCII: choose another")
+        if _OURS.match(name) or not name.isascii():
+            raise self._error(f"parameter '{name}' begins with _ or setwise or is not ASCII: choose another name")
         if bound is not None and not (isinstance(bound, int) and 0 < bound <= (kind.below or 1 << 63)):
             raise self._error(
                 f"parameter '{name}' has the bound {bound}: give a bound from 1 to {kind.below or '2**63'}"

@@ -76,11 +76,8 @@ def routines_named(name: str) -> list[Routine]:
 
 
 def _on_arrays(routine: Routine) -> Routine:
-    parameters, results = routine.contract.parameters, routine.contract.results
-    if not routine.batched or len(results) > 1 or any(parameter.scalar for parameter in parameters):
-        raise ValueError(
-            f"{routine.name} has no .batch: leave it out, or take boards alone, one result and at most one direction"
-        )
+    if not routine.batched or any(p.scalar and p.kind != "results" for p in routine.contract.parameters):
+        raise ValueError(f"{routine.name} has no .batch: leave it out, or take boards alone and at most one direction")
     return on_arrays(routine)
 
 

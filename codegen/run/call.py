@@ -91,7 +91,8 @@ class Runner:
     def run(self, columns: Sequence[int], results: int, n: int) -> Violation | None:
         """Run `n` cases, a multiple of the lanes. Return the violation that ended the run, or None.
 
-        `columns` holds the address of each input's words. All results are written to address `results`, case by case.
+        `columns` holds the address of each input's words. All results are written to address `results`, case by case,
+        but those of arrays one array after the other.
         """
         called = self._signature
         if len(columns) != called.columns:

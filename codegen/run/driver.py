@@ -133,11 +133,17 @@ def _reserve(signature: Signature) -> Iterator[Item]:
 
 
 def _load_arguments(signature: Signature) -> Iterator[Item]:
-    columns = iter(range(len(signature.arguments)))
+    columns, arrays = iter(range(len(signature.arguments))), 0
     for slot, place in zip(signature.arguments, signature.places, strict=True):
         yield move(RAX, word(_R11, _RESULTS if slot.file == "results" else _COLUMNS))
         if slot.file != "results":
             yield move(RAX, word(RAX, next(columns)))
+        elif signature.whole:  # arrays of results follow each other, each of as many boards as the last argument says
+            yield move(_R10, word(_R11, _COLUMNS))
+            yield move(_R10, word(_R10, signature.columns))
+            yield Instruction("imul", (_R10, word(_R10, 0), 8 * arrays))
+            yield Instruction("add", (RAX, _R10))
+            arrays += 1
         yield Instruction("imul", (_R10, word(_R11, CASE_WORD), 8 * slot.words))
         yield Instruction("add", (RAX, _R10))
         yield from passed(place, slot.operand(RAX), signature.vex)

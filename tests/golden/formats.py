@@ -51,6 +51,7 @@ class KernelRecord(Struct, frozen=True, forbid_unknown_fields=True):
     """One kernel: the image is code, padding and data as one block, `sha256` that of the code as in files of objects.
 
     There its distances to data are left open, zeros; in the image they are set.
+    `renamed` has the function and the parameters whose names the language of the files reserves.
     """
 
     name: str
@@ -73,6 +74,7 @@ class KernelRecord(Struct, frozen=True, forbid_unknown_fields=True):
     alignment: int
     distances: tuple[int, ...]
     contract: ContractRecord
+    renamed: dict[str, str] = {}
 
 
 class Metadata(Struct, frozen=True, forbid_unknown_fields=True):

@@ -253,6 +253,23 @@ def test_numbers_have_their_bounds() -> None:
     assert alone.routine.isas == ("x86-64", "bmi2")
 
 
+@pytest.mark.parametrize(
+    ("direction", "isa"), [("any", "x86-64"), ("any", "bmi2"), ("noWe", "sse2"), ("queen", "avx2")]
+)
+def test_the_opposite_of_a_ray(direction: str, isa: str) -> None:
+    @setwise.routine
+    def between(ray: Ray, own: Board, other: Board) -> Board:
+        return ray.step(own) & ray.opposite.step(other) | ray.opposite.opposite.step(other, 3)
+
+    @between.specification
+    def _(direction: str, own: Word, other: Word) -> Word:
+        step, back = setwise.spec.step, setwise.spec.DIR8[setwise.spec.DIR8.index(direction) ^ 4]
+        far = step(direction, step(direction, step(direction, other)))
+        return step(direction, own) & step(back, other) | far
+
+    assert between[direction].prove(isa, abi="sysv").fine
+
+
 class Both(NamedTuple):
     left: Board
     right: Board

@@ -8,6 +8,7 @@ from setwise.codegen.export.listings import go
 from setwise.codegen.export.listings.dialects import DIALECTS, Dialect, Flavour
 from setwise.codegen.export.names import symbol
 from setwise.codegen.export.order import Facts
+from setwise.codegen.export.renamed import renamed
 from setwise.codegen.export.unwind import prologue, unwind_info
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.machine.code import Code, Datum, Label
@@ -19,6 +20,7 @@ def listing(kernel: Kernel, facts: Facts, syntax: str = "nasm") -> str:
     """Return a kernel as assembly source. Raise ValueError for an unknown syntax, or one that cannot express it."""
     if syntax not in SYNTAXES:
         raise ValueError(f"unknown syntax '{syntax}': use one of {', '.join(SYNTAXES)}")
+    kernel = renamed(kernel, "Go" if syntax == "go" else "C")
     if syntax == "go":
         return go.assembly(kernel, facts)
     dialect = DIALECTS[syntax]

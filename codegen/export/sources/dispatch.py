@@ -56,7 +56,7 @@ def choices(order: Order, required: Callable[[Kernel, Order], tuple[str, ...]] =
             better = [(kernel, needs) for needs, kernel in reversed(kernels.items())]
             if ("sse2",) in kernels:  # every x86-64 processor has SSE2: older kernels are never reached
                 del better[better.index((kernels["sse2",], ("sse2",))) + 1 :]
-            made.append(Choice(symbol_of(name), tuple(better), plain))
+            made.append(Choice(order.functions.get(name, symbol_of(name)), tuple(better), plain))
     return tuple(made)
 
 
@@ -95,8 +95,9 @@ def usage(contract: Contract, name: str, let: str, written: str) -> str:
     one that is read.
     """
     if contract.elements:
-        *inputs, result = [p.name for p in contract.parameters if p.kind == "boards"]
+        inputs, results = contract.arrays
         read = written.replace("mut ", "")
-        return f"{name}({', '.join(f'{read}{given}' for given in inputs)}, {written}{result});"
+        slices = [*(f"{read}{each}" for each in inputs), *(f"{written}{each}" for each in results)]
+        return f"{name}({', '.join(slices)});"
     given = ", ".join(p.name for p in contract.parameters if p.kind != "results")
     return f"{let} {contract.results[0] if len(contract.results) == 1 else 'results'} = {name}({given});"

@@ -149,11 +149,12 @@ def _function(choice: Choice, *, portable: bool) -> str:
     line, start, given = declared(plain, name), list[str](), ", ".join(p.name for p in contract.parameters)
     conditions = [f"{parameter.name} >= {parameter.below}" for parameter in contract.bounded]
     if contract.elements:
-        *inputs, written = [p.name for p in contract.parameters if p.kind == "boards"]
-        line = f"func {name}({', '.join((*inputs, written))} []uint64)"
-        conditions = [f"len({each}) != len({written})" for each in inputs]
-        start = [f"n := uint64(len({written}))", "if n == 0 {", "    return", "}"]
-        given = f"{', '.join(f'&{each}[0]' for each in (*inputs, written))}, n"
+        inputs, written = contract.arrays
+        (*others, last), count = (*inputs, *written), contract.parameters[-1].name
+        line = f"func {name}({', '.join((*others, last))} []uint64)"
+        conditions = [f"len({each}) != len({last})" for each in others]
+        start = [f"{count} := uint64(len({last}))", f"if {count} == 0 {{", "    return", "}"]
+        given = f"{', '.join(f'&{each}[0]' for each in (*others, last))}, {count}"
     checks = [line for each in conditions for line in (f"if {each} {{", f'    panic("{name}: {each}")', "}")]
     returned = "return " if returns(plain) else ""
     calls, isa = body(plain, _Go()), ['return "portable"']

@@ -70,7 +70,7 @@ class Language:
     def parameter_type(self, kernel: Kernel, parameter: Parameter) -> str:
         """Return the type of a parameter of a kernel's function."""
         if parameter.kind == "boards":
-            return self.POINTERS[parameter.name == "result"]
+            return self.POINTERS[parameter.name in kernel.routine.contract.arrays[1]]
         return self.passed_type(1 if parameter.scalar else boards_a_call(kernel))
 
     def parameters(self, kernel: Kernel) -> str:

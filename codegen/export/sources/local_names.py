@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 
 from setwise.codegen.board import DIR8
+from setwise.codegen.export.reserved import reserved
 from setwise.codegen.machine.code import Line
-from setwise.codegen.own.reserved import reserved
 
 _ENGLISH = {"nort": "north", "sout": "south", "east": "east", "west": "west"}
 _ENGLISH |= {"noEa": "north-east", "noWe": "north-west", "soEa": "south-east", "soWe": "south-west"}
@@ -70,12 +70,9 @@ class Names:
         self.taken = taken
 
     def new(self, wanted: str) -> str:
-        """Return the wanted name, or the first free one of those with a number behind it.
-
-        Rust 2024 reserves `gen`, the literature's word, which users may give to a parameter all the same.
-        """
+        """Return the wanted name, or the first free one of those with a number behind it."""
         wanted = wanted.lower()
-        wanted = f"{wanted}_" if wanted == "gen" or reserved(wanted) else wanted if wanted.isascii() else "value"
+        wanted = f"{wanted}_" if reserved(wanted) else wanted if wanted.isascii() else "value"
         number, name = 1, wanted
         while name in self.taken:
             number += 1

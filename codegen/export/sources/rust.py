@@ -229,7 +229,8 @@ def _safety(kernel: Kernel, needed: Sequence[str]) -> list[str]:
     wants += [f"- {p.name} is below {p.below}." for p in contract.parameters if p.below]
     if contract.elements:
         wants += ["- Every pointer is valid for n boards and aligned for u64."]
-        wants += ["- result is the same array as one input, or overlaps none."]
+        alone = "result is the same array as one input, or overlaps none"
+        wants += ["- Each result overlaps no other array." if contract.results[1:] else f"- {alone}."]
     sound = "Any arguments are sound"
     sound += "; if a requirement is violated, only the results are unspecified." if contract.required else "."
     return wants or [sound]
@@ -289,10 +290,12 @@ def _choice(choice: Choice, order: Order) -> str:
     arguments = [p.name for p in contract.parameters if p.kind != "results"]
     lines = [f"assert!({p.name} < {p.below});" for p in contract.parameters if p.below]
     if arrays:
-        *inputs, written = [p.name for p in contract.parameters if p.kind == "boards"]
-        lines += [f"assert!({name}.len() == {written}.len());" for name in inputs]
-        arguments = [*(f"{name}.as_ptr()" for name in inputs), f"{written}.as_mut_ptr()", f"{written}.len() as u64"]
-        typed = [*(f"{name}: &[u64]" for name in inputs), f"{written}: &mut [u64]"]
+        inputs, written = contract.arrays
+        *others, last = (*inputs, *written)
+        lines += [f"assert!({name}.len() == {last}.len());" for name in others]
+        arguments = [f"{name}.as_{'mut_' * (name in written)}ptr()" for name in (*others, last)]
+        arguments.append(f"{last}.len() as u64")
+        typed = [*(f"{name}: &[u64]" for name in inputs), *(f"{name}: &mut [u64]" for name in written)]
     else:
         typed = [f"{name}: u64" for name in arguments]
     call = f"{{}}({', '.join(arguments)})"

@@ -5,7 +5,7 @@ becomes a constant, and every value that a region carries becomes a variable. Re
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
@@ -74,18 +74,20 @@ def source_of(kernel: Kernel) -> SourceForm:
     return SourceForm(rewrite(kernel.selected, rule, region_rule), tables)
 
 
-def body(kernel: Kernel, language: Language) -> list[str]:
+def body(kernel: Kernel, language: Language, functions: Iterable[str] = ()) -> list[str]:
     """Return the statements of a kernel's function, or raise Refused. Parameters have their names in the contract.
+
+    `functions` are names that local values must not have.
 
     Statements are in the order of the fewest copies for setwise's code, which also saves copies in most compilers. If
     lines were recorded, names and comments are those of the description.
     """
     source = source_of(kernel)
     graph, contract = source.graph, kernel.routine.contract
-    names = [parameter.name for parameter in contract.parameters]
+    names = ["results" if p.kind == "results" and language.ARRAY else p.name for p in contract.parameters]
     placed = schedule(place_values(graph), graph.results, kernel.target, len(kernel.convention.scratch))
     given = dict(zip(graph.parameters, names, strict=True))
-    walk = _Walk(language, source, given, Names({*names}), kernel.layout.mirrored, readers_of(placed))
+    walk = _Walk(language, source, given, Names({*names, *functions}), kernel.layout.mirrored, readers_of(placed))
     try:
         block = walk.block(placed)
     except Inexpressible as error:

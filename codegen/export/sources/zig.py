@@ -4,7 +4,7 @@ Zig's compiler lowers plain integers and @Vector to instructions of its choice.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import product
@@ -202,11 +202,14 @@ def _expressions() -> Mapping[int, str]:
     return expressions
 
 
-def function(kernel: Kernel) -> str:
-    """Return the kernel as a function. Several results are an array; arrays are pointers and a length."""
+def function(kernel: Kernel, functions: Iterable[str] = ()) -> str:
+    """Return the kernel as a function. Several results are an array; arrays are pointers and a length.
+
+    `functions` are the names of the file's functions, which locals cannot have in Zig.
+    """
     language = _Zig()
     head = f"pub fn {bare_symbol(kernel)}({language.parameters(kernel)}) {_result(kernel)} {{"
-    return function_text([head], body(kernel, language))
+    return function_text([head], body(kernel, language, functions))
 
 
 def _result(kernel: Kernel) -> str:
@@ -214,14 +217,10 @@ def _result(kernel: Kernel) -> str:
 
 
 def module(order: Order) -> str:
-    """Return the text of the file. Raise ValueError for a parameter with a function's name."""
+    """Return the text of the file."""
     offered = choices(order)
     functions = {*map(bare_symbol, order.kernels), *(choice.bare for choice in offered)}
-    for kernel in order.kernels:
-        if taken := functions & {parameter.name for parameter in kernel.routine.contract.parameters}:
-            what = f"{kernel.name}: parameter '{min(taken)}' has the name of a routine in the same file"
-            raise ValueError(f"{what}, which Zig rejects: export them separately")
-    parts = [_introduction(order, offered), HEAD, *(_documented(kernel, order) for kernel in order.kernels)]
+    parts = [_introduction(order, offered), HEAD, *(_documented(each, order, functions) for each in order.kernels)]
     if any(choice.features for choice in offered):
         parts.append(_HAS)
     if FAST_PEXT in features_of(offered):
@@ -273,9 +272,9 @@ def _introduction(order: Order, offered: Sequence[Choice]) -> str:
     return "\n".join(commented(lines))
 
 
-def _documented(kernel: Kernel, order: Order) -> str:
+def _documented(kernel: Kernel, order: Order, functions: Iterable[str]) -> str:
     lines = about(kernel, source_facts(kernel, order))
-    return "\n".join((*commented(lines, "///"), function(kernel)))
+    return "\n".join((*commented(lines, "///"), function(kernel, functions)))
 
 
 def _choice(choice: Choice, order: Order) -> str:
@@ -285,10 +284,11 @@ def _choice(choice: Choice, order: Order) -> str:
     typed = [f"{name}: u64" for name in arguments]
     lines = []
     if contract.elements:
-        *inputs, written = [p.name for p in contract.parameters if p.kind == "boards"]
-        lines += [f"std.debug.assert({name}.len == {written}.len);" for name in inputs]
-        arguments = [*(f"{name}.ptr" for name in (*inputs, written)), f"{written}.len"]
-        typed = [*(f"{name}: []const u64" for name in inputs), f"{written}: []u64"]
+        inputs, written = contract.arrays
+        *others, last = (*inputs, *written)
+        lines += [f"std.debug.assert({name}.len == {last}.len);" for name in others]
+        arguments = [*(f"{name}.ptr" for name in (*others, last)), f"{last}.len"]
+        typed = [*(f"{name}: []const u64" for name in inputs), *(f"{name}: []u64" for name in written)]
     line = f"pub fn {choice.bare}({', '.join(typed)}) {_result(plain)} {{"
     text = described(plain.routine, f"Usage: `{usage(contract, f'{order.called}.{choice.bare}', 'const', '')}`")
     made, given = _result(plain), ", ".join(arguments)

@@ -67,7 +67,7 @@ def test_a_copy_is_the_same_and_apart() -> None:
     copy.vectors["zmm1"] = (0,) * 8
     copy.flags.clear()
     space(copy).cells.clear()
-    arrays(copy).written[0] = 1, 1
+    arrays(copy).written[0, 0] = 1, 1
     arrays(copy).frontier = 8
     space(copy).must.append((0, "nothing"))
     space(copy).facts[state.registers["rax"]] = 1
@@ -81,7 +81,7 @@ def test_every_field_is_compared(kind: type) -> None:
     state = entry()
     state.targets = {0: 1}
     arrays(state).touched[0] = 1
-    arrays(state).written[0] = 1, 1
+    arrays(state).written[0, 0] = 1, 1
     for each in fields(kind):
         after = fork(state)
         place = {MachineState: after, Space: space(after), Arrays: arrays(after)}.get(kind, space(after).cells[STACK])
