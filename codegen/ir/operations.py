@@ -30,6 +30,7 @@ class Operation:
     writes     it has no result: it writes memory, or is `done`
     mask       the result is in a mask register
     free       it needs no instruction
+    most       the greatest result
     cycles     approximate latency
     """
 
@@ -43,6 +44,7 @@ class Operation:
     writes: bool = False
     mask: bool = False
     free: bool = False
+    most: int = ALL
     cycles: int = 1
 
     @property
@@ -155,11 +157,11 @@ _TABLE = (
     Operation("sar", lambda a, n: _signed(a) >> n),
     Operation("sarv", lambda a, n: _signed(a) >> n % 64),
     Operation("flip", lambda a: int.from_bytes(a.to_bytes(8), "little")),
-    Operation("popcount", lambda a: a.bit_count()),
+    Operation("popcount", lambda a: a.bit_count(), most=64),
     Operation("isolate-lsb", lambda a: a & -a),
     Operation("clear-lsb", lambda a: a & (a - 1)),
     Operation("mask-to-lsb", lambda a: a ^ (a - 1)),
-    Operation("tzcnt", lambda a: (a & -a).bit_length() - 1 if a else 64, cycles=3),
+    Operation("tzcnt", lambda a: (a & -a).bit_length() - 1 if a else 64, most=64, cycles=3),
     Operation("equal", lambda a, b: -(a == b), commutes=True),
     Operation("less", lambda a, b: -(a < b)),
     Operation("less-signed", lambda a, b: -(_signed(a) < _signed(b))),

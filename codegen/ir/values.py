@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from operator import index, is_, or_
 from types import MappingProxyType
-from typing import Any, Final, Literal, TypeVar
+from typing import Any, Final, Literal
 
 from setwise.codegen.board import ROOK, Direction, leap
 from setwise.codegen.ir.bit_words import BitWords
@@ -31,7 +31,6 @@ from setwise.codegen.ir.operations import Operation, operation_named
 from setwise.codegen.machine.code import Line, RegisterFile
 
 Lanes = tuple[int, ...]
-T = TypeVar("T")
 
 
 _NO_NUMBER = (
@@ -49,24 +48,6 @@ _NO_INDEX = (
     "a traced value has no number until the code runs, so it cannot index a list or be counted in Python: "
     "use table(numbers, index) or switch, and while_ instead of range"
 )
-
-
-def _operator(op: str) -> Callable[[Value, Value | int], Value]:
-    """Return the operator of values for an operation."""
-    return lambda value, other: make(op, value, other)
-
-
-def _in_place(operator: Callable[[Value, T], Value]) -> Callable[[Value, T], Value]:
-    """Return the in-place form of an operator, such as &= for &.
-
-    It marks the result, but no constant, parameter or result of a region.
-    """
-
-    def assigned(value: Value, other: T) -> Value:
-        result = operator(value, other)
-        return replace(result, in_place=True) if result.args and result.region is None else result
-
-    return assigned
 
 
 @dataclass(eq=False, slots=True, repr=False)
@@ -156,41 +137,13 @@ class Value(BitWords):
         """Return the value of an operation on this value and others, folded."""
         return make(op, self, *others)
 
-    __and__ = _operator("and")
-    __or__ = _operator("or")
-    __xor__ = _operator("xor")
-    __add__ = _operator("add")
-    __sub__ = _operator("sub")
-    __mul__ = _operator("mul")
-    __rand__, __ror__, __rxor__, __radd__, __rmul__ = __and__, __or__, __xor__, __add__, __mul__
+    def _shifted(self, op: str, count: int | Lanes | Value) -> Value:
+        """Return the value of a shift or rotate, folded."""
+        return _shift(op, self, count)
 
-    def __rsub__(self, other: int) -> Value:
-        return constant(other, self.lanes) - self
-
-    def __invert__(self) -> Value:
-        return make("not", self)
-
-    def __lshift__(self, count: int | Lanes | Value) -> Value:
-        return _shift("shl", self, count)
-
-    def __rshift__(self, count: int | Lanes | Value) -> Value:
-        return _shift("shr", self, count)
-
-    def __rlshift__(self, other: int) -> Value:
-        return constant(other) << self
-
-    def rotate(self, count: int | Lanes | Value) -> Value:
-        """Rotate left by `count`; a negative count rotates right."""
-        return _shift("rotl", self, count)
-
-    rotate_left = rotate
-
-    def arithmetic_shift_right(self, count: int | Lanes | Value) -> Value:
-        """Shift right by `count`, modulo 64 if it is a value, with copies of the highest bit shifted in."""
-        return _shift("sar", self, count)
-
-    __iand__, __ior__, __ixor__, __iadd__, __isub__ = map(_in_place, (__and__, __or__, __xor__, __add__, __sub__))
-    __ilshift__, __irshift__ = map(_in_place, (__lshift__, __rshift__))
+    def _in_place(self) -> Value:
+        """Return the value marked as the result of an in-place operator; itself for a constant and the like."""
+        return replace(self, in_place=True) if self.args and self.region is None else self
 
 
 @dataclass(frozen=True, slots=True)

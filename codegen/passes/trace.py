@@ -4,7 +4,7 @@ from dataclasses import replace
 from functools import lru_cache
 from itertools import accumulate
 
-from setwise.codegen.ir.bounds import choices, greatest
+from setwise.codegen.ir.bits import known_zero
 from setwise.codegen.ir.description import Composition
 from setwise.codegen.ir.graph import Graph
 from setwise.codegen.ir.layout import Layout
@@ -112,13 +112,19 @@ def _stays_inside(routine: Routine, graph: Graph) -> None:
 
 
 def _chooses_among(routine: Routine, graph: Graph) -> None:
-    """Raise Refused for an index of a table or switch that may be too large."""
-    made = [*choices(graph)]
-    parameters = {value: p.below for value, p in zip(graph.parameters, routine.contract.parameters, strict=True)}
-    bounds = greatest(graph, parameters) if made else {}
-    for value, index, entries, kind in made:
-        most = bounds[index]
+    """Raise Refused for an index of a table or switch that is not known to be small enough."""
+    below = {value: p.below for value, p in zip(graph.parameters, routine.contract.parameters, strict=True) if p.below}
+    known = {value: (-1 << (bound - 1).bit_length() & ALL,) * value.lanes for value, bound in below.items()}
+    for value in graph.order:
+        switched = value.region.index if value.region else None
+        index = value.args[0] if value.op == "table" else switched
+        if index is None:
+            continue
+        entries = len(value.region.bodies) if value.region else len(value.attr[0])
+        found = below[index] - 1 if index in below else ALL & ~min(known_zero(index, known))
+        most = min(found, index.operation.most)
         if most >= entries:
-            what = f"the index of {kind} of {entries} may be {most if most < ALL else 'any number'}"
+            what = f"the index of a {'switch' if value.region else 'table'} of {entries}"
+            what += f" may be {most if most < ALL else 'any number'}"
             bound = f"Annotated[Number, Bound({entries})], or a function for .requires"
             raise refusal(value, f"{what}: mask it, add entries, or state its bound by {bound}", f"{routine.name}: ")

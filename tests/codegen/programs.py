@@ -179,8 +179,8 @@ SHIFTED: dict[str, Callable[[Value, Value], Value]] = {
     "shlv": lambda left, right: left << (right & 63),
     "shlv-any": operator.lshift,
     "shrv": operator.rshift,
-    "rotlv": Value.rotate_left,
-    "sarv": Value.arithmetic_shift_right,
+    "rotlv": lambda left, right: left.rotate_left(right),
+    "sarv": lambda left, right: left.arithmetic_shift_right(right),
 }
 """Shifts by another value, which stays in a register: its number is any."""
 IN_PLACE = OPERATORS | {
