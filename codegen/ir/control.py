@@ -196,8 +196,8 @@ def _loop_in_lanes(condition: Callable[..., Condition], body: Body, carried: tup
 
     def keeping(mask: Value, *values: Value) -> tuple[Value, ...]:
         kept = _kept(mask, condition(*values), body, values)
-        nexts = zip(_masked(mask, body, values), values, kept, strict=True)
-        nexts = tuple(after if keeps else _select(mask, after, before) for after, before, keeps in nexts)
+        made = zip(_masked(mask, body, values), values, kept, strict=True)
+        nexts = tuple(after if keeps else _select(mask, after, before) for after, before, keeps in made)
         return mask_of(condition(*nexts)), *nexts
 
     def some(mask: Value, *values: Value) -> Condition:
@@ -223,7 +223,9 @@ def _kept(mask: Value, asked: Condition, body: Body, values: tuple[Value, ...]) 
     return [False] * len(values)
 
 
-def _switch_in_lanes(index: Value, bodies: Sequence[Body], carried: tuple[Value, ...], falls: bool) -> tuple[Value, ...]:
+def _switch_in_lanes(
+    index: Value, bodies: Sequence[Body], carried: tuple[Value, ...], falls: bool
+) -> tuple[Value, ...]:
     """Return the values of a switch: the bodies in order, each selected in the lanes that enter it."""
     found = carried
     for number, body in enumerate(bodies):

@@ -19,7 +19,7 @@ def lower_popcount(graph: Graph, target: Target) -> Graph:
     def summed(value: Value, _: Value) -> Value:
         (counts,) = value.args
         if counts.op == "popcount" and not target.has("popcount", counts.lanes) and target.has("popcount", 1):
-            return reduce(add, (lane.popcount() for lane in lanes_apart(*counts.args, target)))
+            return reduce(add, (lane.popcount() for lane in lanes_apart(counts.args[0], target)))
         while counts.lanes > 2:
             counts = reduce(add, halves(counts))
         return Value("to-general", (counts + Value("high-half", (counts,), lanes=2),))

@@ -261,7 +261,7 @@ def _tested(graph: Graph, target: Target) -> Graph:
         (value,) = region.tested
         if target.has("nonzero-lanes", value.lanes):
             value = Value("nonzero-lanes", (value,))
-        elif not target.has("test", value.lanes):
+        elif not target.tests_vectors:
             value = Value("unite", (value,))
         return replace(region, condition=replace(region.condition, value=value))
 

@@ -88,7 +88,6 @@ _AVX2 = _VEX + _rows(
     SPLAT,
     Row("high-half", "vextracti128", "d a 1", when=lambda value: value.args[0].lanes == 4),
     Row("concatenate", "vinserti128", "d a b 1"),
-    Row("test", "vptest", "a a"),
     Row("load-constant", "vmovdqa", "d A"),
     *moves("vmovdqu"),
     Row("put-low", "vmovq", "[a+n] b"),
@@ -106,6 +105,7 @@ AVX2 = Target(
     move="vmovdqa",
     widths=(4, 2),
     vectors=16,
+    tests_vectors=True,
 )
 
 _AVX512 = _VEX + _rows(
