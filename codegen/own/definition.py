@@ -27,6 +27,7 @@ from setwise.codegen.numbering import LITTLE_ENDIAN
 from setwise.codegen.own.reserved import RESERVED, reserved
 from setwise.codegen.own.running import Failure, first_line, last_return, running
 from setwise.codegen.targets import ALL_SETS, PACKED, SCALARS
+from setwise.codegen.targets.table import Refused
 
 F = TypeVar("F", bound=Callable[..., Any] | str)
 
@@ -37,7 +38,7 @@ _RESULTS = Parameter("results", "results")
 _MADE = "__setwise_routines__"
 
 
-class DescriptionError(ValueError):
+class DescriptionError(Refused):
     """An error in a description that is invalid or cannot be traced, or several routines where one is required.
 
     The message is one line. For an error in a description it begins with the file and line.

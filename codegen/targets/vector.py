@@ -87,7 +87,7 @@ _AVX2 = _VEX + _rows(
     Row("permute", "vpermq", "d a n"),
     SPLAT,
     Row("high-half", "vextracti128", "d a 1", when=lambda value: value.args[0].lanes == 4),
-    Row("concatenate", "vinserti128", "d a b 1"),
+    Row("concatenate", "vinserti128", "d a b 1", when=lambda value: value.lanes == 4),
     Row("load-constant", "vmovdqa", "d A"),
     *moves("vmovdqu"),
     Row("put-low", "vmovq", "[a+n] b"),
