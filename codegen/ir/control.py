@@ -243,8 +243,9 @@ def _switch_in_lanes(
 def while_(condition: Callable[..., Condition], body: Body, *start: Value | int) -> tuple[Value, ...]:
     """Run `body` while `condition` holds, and return the final carried values, which begin as `start`.
 
-    Both take the carried values. The body returns a tuple of the next ones, then its stores. While the condition is
-    constant, iterations run at code generation, at most ROUNDS_DECIDED of them.
+    Both take the carried values. The body returns a tuple of the next ones, then its stores. In lanes the body runs
+    until the condition has failed in every lane, and a lane in which it has failed keeps its values. While the
+    condition is constant, iterations run at code generation, at most ROUNDS_DECIDED of them.
     """
     carried = tuple(map(_value, start))
     decided = _condition(condition(*carried)).decided
@@ -290,7 +291,10 @@ def repeat(count: int, body: Body, *start: Value | int) -> tuple[Value, ...]:
 
 
 def when(condition: Condition, body: Body, *carried: Value) -> tuple[Value, ...]:
-    """Return the next values, `body(*carried)`, if `condition` holds, else the carried values."""
+    """Return the next values, `body(*carried)`, if `condition` holds, else the carried values.
+
+    In lanes the body always runs, and each lane selects.
+    """
     carried = tuple(map(_value, carried))
     if _condition(condition).decided is not None:
         return _evaluated(body, carried) if condition.decided else carried
@@ -308,7 +312,8 @@ def when(condition: Condition, body: Body, *carried: Value) -> tuple[Value, ...]
 def switch(index: Value, bodies: Sequence[Body], *carried: Value, falls: bool = False) -> tuple[Value, ...]:
     """Run body number `index` on the carried values, with `falls` also the bodies after it. Return the final values.
 
-    The index must be below the number of bodies: a constant raises ValueError, emitted code does not check.
+    The index must be below the number of bodies: a constant raises ValueError, emitted code does not check. In lanes
+    all bodies run, and each lane selects.
     """
     carried = tuple(map(_value, carried))
     if not bodies:
@@ -334,9 +339,10 @@ def _below(number: int, count: int, what: str) -> int:
 
 
 def table(values: Iterable[int], index: Value, size: int = 8) -> Value:
-    """Return entry number `index` of a read-only table of unsigned integers of `size` bytes (1, 4 or 8).
+    """Return entry number `index`, or that of each lane, of a read-only table of unsigned integers of `size` bytes.
 
-    The index must be below the number of entries: a constant raises ValueError, emitted code does not check.
+    The size is 1, 4 or 8. The index must be below the number of entries: a constant raises ValueError, emitted code
+    does not check.
     """
     if size not in (1, 4, 8):
         raise ValueError(f"entries of a table have 1, 4 or 8 bytes, not {size}")

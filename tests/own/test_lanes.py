@@ -31,7 +31,7 @@ from setwise.analysis.commands.main import main
 from setwise.codegen.export.names import symbol
 from setwise.codegen.ir import control
 from setwise.codegen.ir.routine import Routine
-from setwise.codegen.ir.values import Value
+from setwise.codegen.ir.values import CompassRay, Value
 from setwise.codegen.kernel import Kernel, widths
 from setwise.codegen.lower import lower
 from setwise.codegen.run.call import missing
@@ -128,8 +128,8 @@ def chosen(a: Board, b: Board) -> Board:
 def _chosen(a: int, b: int) -> int:
     c = a + PRIMES[a] if a < 8 else a
     c = (c << 1, c ^ b, ~c, c - b)[b & 3] & ALL
-    for step in (lambda x: x + 1, lambda x: x << 2, lambda x: x ^ a, lambda x: x)[a & 3 :]:
-        c = step(c)
+    for number in range(a & 3, 4):
+        c = (c + 1, c << 2, c ^ a, c)[number]
     return c + PRIMES[b & 7]
 
 
@@ -153,7 +153,7 @@ def _halved(board: int, bound: int) -> int:
     return rounds + (2 * bound if bound < 1 << 63 else bound)
 
 
-BATCHED = {
+BATCHED: dict[Callable[..., Value], Callable[..., int]] = {
     component: grown,
     stable: grown,
     counted: lambda board, added: added + board.bit_count(),
@@ -166,7 +166,7 @@ BATCHED = {
 def described(function: Callable[..., Value]) -> Described:
     """A new routine of a function, which no cache knows."""
     (routine,) = setwise.routine(function).routines
-    return Described(routine, lambda *words: (int(BATCHED[function](*words)) & ALL,))
+    return Described(routine, lambda *words: (BATCHED[function](*words) & ALL,))
 
 
 def kernels(routine: Routine) -> Iterator[Kernel]:
@@ -245,7 +245,7 @@ until_dry.specification(spec.occluded)
 def in_rays(layout: Layout, sliders: Board, empty: Board) -> Board:
     """Squares that sliders reach, and a1 where they reach another: lanes are directions."""
 
-    def along(ray: Ray) -> Value:
+    def along(ray: CompassRay) -> Value:
         free = layout.board(ray, empty)
 
         def step(new: Value, reached: Value) -> tuple[Value, ...]:
