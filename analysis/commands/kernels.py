@@ -10,6 +10,8 @@ from setwise.analysis.commands.arguments import object_given
 from setwise.analysis.parallel import unrefused
 from setwise.codegen.catalogue import chosen, is_pattern
 from setwise.codegen.ir.routine import Routine
+from setwise.codegen.lower import sets_of
+from setwise.codegen.own.user_files import is_own, parted
 from setwise.codegen.request import Request
 from setwise.codegen.targets.table import Refused
 
@@ -28,31 +30,37 @@ def codes(arguments: Namespace) -> Sequence[api.Code]:
 
 
 def requests(arguments: Namespace) -> list[Request]:
-    """Return a request for each routine that the names select. If a name is a pattern, refused requests are skipped.
+    """Return a request for each routine that the names select, with its kernel made.
 
-    Raises Refused for another refused request, and if all are refused.
+    If a name is a pattern, or a user's file, refused requests are skipped, with a line for each kernel that cannot be
+    made. Raises Refused for another refused request, and if all are refused.
     """
     if not arguments.names:
         raise ValueError("name routines, or --object FILE --symbol SYM")
 
-    def made(routine: Routine) -> Request:
-        request = requested(arguments, routine)
+    def made(request: Request) -> Request:
         request.kernel  # noqa: B018 - raises Refused
         return request
 
-    any_pattern = any(map(is_pattern, arguments.names))
-    return list((unrefused if any_pattern else map)(made, chosen(arguments.names)))
+    several = any(is_pattern(name) or (is_own(name) and not parted(name)[1]) for name in arguments.names)
+    each = unrefused if several else map
+    asked = list(each(lambda routine: requested(arguments, routine), chosen(arguments.names)))
+    found = list(each(made, asked))
+    report_not_made(asked, {request.key for request in found})
+    return found
 
 
 def report_not_made(requests: Sequence[Request], made: Collection[tuple[str, str | None, int, str]]) -> bool:
-    """Print why requests with keys not in `made` are refused. Return whether one of their routines has no key there."""
-    refused: dict[tuple[str, str], dict[str, None]] = {}
+    """Print why requests with keys not in `made` are refused. Return whether no set has a kernel of one of them."""
+    reasons: dict[tuple[Routine, str], str] = {}
     for request in requests:
         if request.key not in made:
             try:
                 request.kernel  # noqa: B018 - raises the reason again
             except Refused as error:
-                refused.setdefault((request.routine.name, str(error)), {})[request.isa] = None
-    for (name, why), isas in refused.items():
-        print(f"cannot be made: {name} for {', '.join(isas)}: {why}", file=sys.stderr)
-    return not {name for name, _ in refused} <= {key[0] for key in made}
+                reasons.setdefault((request.routine, request.isa), str(error))
+    for routine, why in dict.fromkeys((routine, why) for (routine, _), why in reasons.items()):
+        isas = ", ".join(isa for (of, isa), its in reasons.items() if of is routine and its == why)
+        print(f"cannot be made: {routine.name} for {isas}: {why}", file=sys.stderr)
+    named = {key[0] for key in made}
+    return not all(routine.name in named or sets_of(routine) for routine, _ in reasons)

@@ -2,6 +2,7 @@
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from setwise.analysis.commands.arguments import PATTERNS, add
@@ -11,6 +12,8 @@ from setwise.codegen.board import DIRECTION_SETS, DIRECTIONS
 from setwise.codegen.catalogue import chosen, find
 from setwise.codegen.ir.routine import Routine
 from setwise.codegen.literature import FUNCTIONS, PAGES, PageSection
+from setwise.codegen.lower import sets_of
+from setwise.codegen.own.user_files import is_own
 from setwise.codegen.tables import TABLES
 
 EXAMPLES = ("setwise list", "setwise list 'kogge-stone.*'", "setwise list --page 'Occluded Fill'")
@@ -38,7 +41,7 @@ def run(arguments: Namespace) -> int:
             raise ValueError("--page excludes names: give one of them")
         _print_page(arguments.page, arguments.json)
         return 0
-    routines = chosen(arguments.names)
+    routines = [replace(each, isas=sets_of(each)) if is_own(each.name) else each for each in chosen(arguments.names)]
     if arguments.json:
         print_json(list(map(_row, routines)))
     elif arguments.names or width() is None:

@@ -44,7 +44,7 @@ def _zero(value: Value, known: dict[Value, Lanes], loose: bool) -> Lanes:
     if value.op == "param" and value.attr is not None:
         return (~value.attr[1] & ALL,) * value.lanes
     if value.op == "table":
-        return (reduce(and_, (~entry & ALL for entry in value.attr[0])),)
+        return (reduce(and_, (~entry & ALL for entry in value.attr[0])),) * value.lanes
     if value.op in RESHAPES:
         lanes = RESHAPES[value.op](tuple(~zero & ALL for zero in known[value.args[0]]), value.lanes)
         # The instruction may write more lanes than RESHAPES gives: no bit of those is known to be 0.

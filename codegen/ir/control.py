@@ -1,5 +1,9 @@
 """Structured control in descriptions: loops, conditionals and switches as regions, and lookup tables.
 
+In lanes, each has the meaning that it has for every lane alone. A loop runs until the condition has failed in all
+lanes, and a lane in which it has failed keeps its values. A conditional or a switch computes all bodies, and selects by
+lane. A table is read for each lane.
+
 >>> def cycle(gen, flood):
 ...     return gen >> 8, flood | gen
 >>> _, flood = while_(lambda gen, _: nonzero(gen), cycle, constant(1 << 16), constant(0))
@@ -7,20 +11,23 @@
 '0x10101'
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from typing import Literal
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, Literal
 
 from setwise.codegen.ir.bit_words import chosen
 from setwise.codegen.ir.numbers import integer
 from setwise.codegen.ir.operations import ALL, WRITES
-from setwise.codegen.ir.values import Condition, Region, Value, constant
+from setwise.codegen.ir.values import Condition, MixedLanes, Region, Value, constant, in_lanes, reshaped
 
 Body = Callable[..., tuple[Value | int, ...]]
 
 ROUNDS_DECIDED = 1 << 10
 """The most iterations over constants that run at code generation. Of more, `while_` emits the rest, `repeat` all."""
 
-_ONE_LANE = 'unite directions by layout.union, or for boards write @setwise.routine(isas=["x86-64", "bmi2"])'
+_LIVE: ContextVar[tuple[Value, ...]] = ContextVar("live", default=())
+"""A mask for each traced body around, if it is in lanes: all ones in the lanes whose values the body changes."""
 
 SIGN = 1 << 63
 """The bound below which an unsigned number is non-negative as a signed one."""
@@ -69,8 +76,6 @@ def _bound(bound: int) -> int:
 
 
 def _condition_on(kind: Literal["nonzero", "below", "at-least"], value: Value, bound: int = 0) -> Condition:
-    if value.lanes != 1:
-        raise ValueError(f"a condition tests one lane, not {value.lanes}: unite the lanes first, by layout.union")
     return Condition(kind, value, bound)
 
 
@@ -85,7 +90,10 @@ def _phis(carried: Sequence[Value]) -> tuple[Value, ...]:
 def _loop(condition: Callable[..., Condition], body: Body, carried: tuple[Value, ...]) -> tuple[Value, ...]:
     phis = _phis(carried)
     nexts, effects = _traced(body, phis)
-    return _results(Region("loop", carried, (phis,), (nexts,), (effects,), condition=condition(*nexts)))
+    asked = condition(*nexts)
+    if _LIVE.get():
+        asked = nonzero(_live(asked.value if asked.kind == "nonzero" else mask_of(asked)))
+    return _results(Region("loop", carried, (phis,), (nexts,), (effects,), condition=asked))
 
 
 def _traced(body: Body, carried: tuple[Value, ...]) -> tuple[tuple[Value, ...], tuple[Value, ...]]:
@@ -102,10 +110,10 @@ def _traced(body: Body, carried: tuple[Value, ...]) -> tuple[tuple[Value, ...], 
     if len(nexts) != len(carried):
         raise ValueError(f"return {len(carried)} values from this loop, when or switch, not {len(nexts)}")
     for before, after in zip(carried, nexts, strict=True):
-        if before.lanes != after.lanes:
+        if after.lanes not in (1, before.lanes):
             change = f"from {before.lanes} to {after.lanes} in this loop, when or switch"
-            raise ValueError(f"the lanes of a value change {change}: for a constant c write board & 0 | c")
-    return nexts, writes
+            raise MixedLanes(f"the lanes of a value change {change}: for a constant c write board & 0 | c", after.lanes)
+    return tuple(_spread(after, before.lanes) for before, after in zip(carried, nexts, strict=True)), writes
 
 
 def _evaluated(body: Body, carried: tuple[Value, ...]) -> tuple[Value, ...]:
@@ -131,11 +139,113 @@ def _value(value: Value | int) -> Value:
     return value if isinstance(value, Value) else constant(value)
 
 
+# ---- In lanes
+
+
+@contextmanager
+def _within(mask: Value) -> Iterator[None]:
+    """Trace a body whose results count in the lanes of a mask."""
+    token = _LIVE.set((*_LIVE.get(), mask))
+    try:
+        yield
+    finally:
+        _LIVE.reset(token)
+
+
+def _live(value: Value) -> Value:
+    """Return a value, with 0 in lanes in which the results of a body around do not count: those may hold anything."""
+    for mask in _LIVE.get():
+        alike = mask.lanes == value.lanes
+        value &= mask if alike else _spread(mask_of(nonzero(reshaped("unite", mask))), value.lanes)
+    return value
+
+
+def _spread(value: Value, lanes: int) -> Value:
+    """Return a value with this number of lanes. One lane is broadcast; raise ValueError for any other number."""
+    return reshaped("broadcast", value, lanes) if value.lanes == 1 < lanes else in_lanes(value, lanes)
+
+
+def _widened(carried: tuple[Value, ...], *functions: Callable[..., Any]) -> tuple[Value, ...]:
+    """Return the carried values. Constants have the lanes that the functions, traced, need or give them."""
+    narrow = [value.constant is not None and value.lanes == 1 for value in carried]
+    lanes = 1
+    if any(narrow):
+        try:
+            for function in functions:
+                function(*_phis(carried))
+        except MixedLanes as error:
+            lanes = error.lanes
+    return tuple(_spread(value, lanes) if one else value for value, one in zip(carried, narrow, strict=True))
+
+
+def _masked(mask: Value, body: Body, carried: tuple[Value, ...]) -> tuple[Value, ...]:
+    """Return a body's next values, which count in the lanes of a mask. Raise ValueError if it writes memory."""
+    with _within(mask):
+        nexts, writes = _traced(body, carried)
+    if writes:
+        raise ValueError("a body in lanes cannot write memory, since not all lanes may run it: write after it")
+    return nexts
+
+
+def _select(mask: Value, one: Value, other: Value) -> Value:
+    return other if one is other else chosen(mask, one, other)
+
+
+def _loop_in_lanes(condition: Callable[..., Condition], body: Body, carried: tuple[Value, ...]) -> tuple[Value, ...]:
+    """Return the results of a loop that runs while the condition holds in some lane, and keeps those of other lanes."""
+
+    def keeping(mask: Value, *values: Value) -> tuple[Value, ...]:
+        kept = _kept(mask, condition(*values), body, values)
+        made = zip(_masked(mask, body, values), values, kept, strict=True)
+        nexts = tuple(after if keeps else _select(mask, after, before) for after, before, keeps in made)
+        return mask_of(condition(*nexts)), *nexts
+
+    def some(mask: Value, *values: Value) -> Condition:
+        asked = condition(*values)
+        return asked if asked.kind == "nonzero" else nonzero(mask)
+
+    first = mask_of(condition(*carried))
+    return _loop(some, keeping, (_spread(first, carried[0].lanes), *carried))[1:]
+
+
+def _kept(mask: Value, asked: Condition, body: Body, values: tuple[Value, ...]) -> list[bool]:
+    """Return for each carried value whether the body itself keeps it in lanes in which the condition has failed.
+
+    Where it asks if a carried value is not 0, or not another value, the body is traced with the other in its place.
+    """
+    tested = asked.value
+    equal = tested.args if tested.op == "xor" else (tested, constant(0, tested.lanes))
+    for old, new in (equal, equal[::-1]) if asked.kind == "nonzero" else ():
+        if any(value is old for value in values):
+            given = tuple(new if value is old else value for value in values)
+            pairs = zip(_masked(mask, body, given), given, strict=True)
+            return [one is other or None is not one.constant == other.constant for one, other in pairs]
+    return [False] * len(values)
+
+
+def _switch_in_lanes(
+    index: Value, bodies: Sequence[Body], carried: tuple[Value, ...], falls: bool
+) -> tuple[Value, ...]:
+    """Return the values of a switch: the bodies in order, each selected in the lanes that enter it."""
+    found = carried
+    for number, body in enumerate(bodies):
+        entered = mask_of(below(index, number + 1) if falls else below(index ^ number, 1))
+        nexts = _masked(entered, body, found if falls else carried)
+        always = number == (len(bodies) - 1 if falls else 0)  # no other body of a switch is in its place
+        pairs = zip(nexts, found, strict=True)
+        found = nexts if always else tuple(_select(entered, one, other) for one, other in pairs)
+    return found
+
+
+# ---- Control for descriptions
+
+
 def while_(condition: Callable[..., Condition], body: Body, *start: Value | int) -> tuple[Value, ...]:
     """Run `body` while `condition` holds, and return the final carried values, which begin as `start`.
 
-    Both take the carried values. The body returns a tuple of the next ones, then its stores. While the condition is
-    constant, iterations run at code generation, at most ROUNDS_DECIDED of them.
+    Both take the carried values. The body returns a tuple of the next ones, then its stores. In lanes the body runs
+    until the condition has failed in every lane, and a lane in which it has failed keeps its values. While the
+    condition is constant, iterations run at code generation, at most ROUNDS_DECIDED of them.
     """
     carried = tuple(map(_value, start))
     decided = _condition(condition(*carried)).decided
@@ -149,9 +259,13 @@ def while_(condition: Callable[..., Condition], body: Body, *start: Value | int)
         carried = following
     if decided is False:
         return carried
-    if condition(*carried).decided:
+    carried = _widened(carried, body, condition)
+    first = condition(*carried)
+    if first.value.lanes > 1:
+        return _loop_in_lanes(condition, body, tuple(_spread(value, first.value.lanes) for value in carried))
+    if first.decided:
         return _loop(condition, body, carried)
-    return when(condition(*carried), lambda *inner: _loop(condition, body, inner), *carried)
+    return when(first, lambda *inner: _loop(condition, body, inner), *carried)
 
 
 def repeat(count: int, body: Body, *start: Value | int) -> tuple[Value, ...]:
@@ -172,14 +286,24 @@ def repeat(count: int, body: Body, *start: Value | int) -> tuple[Value, ...]:
         nexts, writes = _traced(body, values[:-1])
         return (*nexts, left, *writes)
 
+    carried = _widened(carried, body)
     return _loop(lambda *values: nonzero(values[-1]), counted, (*carried, constant(count)))[:-1]
 
 
 def when(condition: Condition, body: Body, *carried: Value) -> tuple[Value, ...]:
-    """Return the next values, `body(*carried)`, if `condition` holds, else the carried values."""
+    """Return the next values, `body(*carried)`, if `condition` holds, else the carried values.
+
+    In lanes the body always runs, and each lane selects.
+    """
     carried = tuple(map(_value, carried))
     if _condition(condition).decided is not None:
         return _evaluated(body, carried) if condition.decided else carried
+    lanes = condition.value.lanes
+    if lanes > 1:
+        carried, mask = tuple(_spread(value, lanes) for value in carried), mask_of(condition)
+        nexts = _masked(mask, body, carried)
+        return tuple(_select(mask, one, other) for one, other in zip(nexts, carried, strict=True))
+    carried = _widened(carried, body)
     phis = _phis(carried)
     nexts, effects = _traced(body, phis)
     return _results(Region("when", carried, (phis,), (nexts,), (effects,), condition=condition))
@@ -188,18 +312,20 @@ def when(condition: Condition, body: Body, *carried: Value) -> tuple[Value, ...]
 def switch(index: Value, bodies: Sequence[Body], *carried: Value, falls: bool = False) -> tuple[Value, ...]:
     """Run body number `index` on the carried values, with `falls` also the bodies after it. Return the final values.
 
-    The index must be below the number of bodies: a constant raises ValueError, emitted code does not check.
+    The index must be below the number of bodies: a constant raises ValueError, emitted code does not check. In lanes
+    all bodies run, and each lane selects.
     """
     carried = tuple(map(_value, carried))
-    if index.lanes != 1:
-        raise ValueError(f"the index of a switch must have one lane, not {index.lanes}: {_ONE_LANE}")
+    if not bodies:
+        raise ValueError("a switch needs at least one function")
+    if index.lanes > 1:
+        return _switch_in_lanes(index, bodies, tuple(_spread(value, index.lanes) for value in carried), falls)
     if index.constant is not None:
         _below(index.number, len(bodies), "functions")
         for body in bodies[index.number :] if falls else bodies[index.number : index.number + 1]:
             carried = _evaluated(body, carried)
         return carried
-    if not bodies:
-        raise ValueError("a switch needs at least one function")
+    carried, index = _widened(carried, *bodies), _live(index)
     phis = tuple(_phis(carried) for _ in bodies)
     traced = [_traced(body, values) for body, values in zip(bodies, phis, strict=True)]
     nexts, effects = tuple(zip(*traced, strict=True))
@@ -213,9 +339,10 @@ def _below(number: int, count: int, what: str) -> int:
 
 
 def table(values: Iterable[int], index: Value, size: int = 8) -> Value:
-    """Return entry number `index` of a read-only table of unsigned integers of `size` bytes (1, 4 or 8).
+    """Return entry number `index`, or that of each lane, of a read-only table of unsigned integers of `size` bytes.
 
-    The index must be below the number of entries: a constant raises ValueError, emitted code does not check.
+    The size is 1, 4 or 8. The index must be below the number of entries: a constant raises ValueError, emitted code
+    does not check.
     """
     if size not in (1, 4, 8):
         raise ValueError(f"entries of a table have 1, 4 or 8 bytes, not {size}")
@@ -225,8 +352,8 @@ def table(values: Iterable[int], index: Value, size: int = 8) -> Value:
     entries = tuple(integer(entry, f"an entry of {size} bytes", 0, (1 << 8 * size) - 1, more) for entry in values)
     if not entries:
         raise ValueError("a table must have at least one entry")
-    if index.lanes != 1:
-        raise ValueError(f"the index of a table must have one lane, not {index.lanes}: {_ONE_LANE}")
+    if index.constant is None or max(index.constant) >= len(entries):
+        index = _live(index)
     if index.constant is not None:
-        return constant(entries[_below(index.number, len(entries), "entries")])
-    return Value("table", (index,), attr=(entries, size))
+        return constant(tuple(entries[_below(lane, len(entries), "entries")] for lane in index.constant))
+    return Value("table", (index,), (entries, size), index.lanes)

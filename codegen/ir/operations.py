@@ -169,11 +169,11 @@ _TABLE = (
     Operation("gather", _gather, cycles=3),
     Operation("scatter", _scatter, cycles=3),
     Operation("affine", _affine, cycles=3),
-    Operation("nonzero-bytes-mask", mask=True),
+    *(Operation(name, mask=True) for name in ("nonzero-bytes-mask", "nonzero-lanes")),
     *(Operation(name, free=True) for name in ("as-wide", "extended", "low-half")),
     *(Operation(name) for name in ("high-half", "broadcast", "splat", "insert", "blend", "permute", "permute-bytes")),
     *(Operation(name) for name in ("join", "join-odd", "interleave", "interleave-high", "exchange", "repeat")),
-    *(Operation(name) for name in ("from-general", "to-general", "odd-to-general", "from-mask")),
+    *(Operation(name) for name in ("from-general", "to-general", "odd-to-general", "from-mask", "concatenate")),
     *(Operation(name) for name in ("shl-or-rotl", "shr-or-rotr", "ternary", "shuffle-bytes", "lanes-of-mask")),
     *(Operation(name) for name in ("shl-each", "shr-each", "sar-each", "shl-all", "shr-all")),
     *(Operation(name) for name in ("unite", "total", "beside")),  # selection lowers these operations on lanes

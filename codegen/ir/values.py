@@ -50,6 +50,14 @@ _NO_INDEX = (
 )
 
 
+class MixedLanes(ValueError):
+    """The error of an operation on values of different numbers of lanes; `lanes` is the greater number."""
+
+    def __init__(self, said: str, lanes: int) -> None:
+        super().__init__(said)
+        self.lanes = lanes
+
+
 @dataclass(eq=False, slots=True, repr=False)
 class Value(BitWords):
     """A 64-bit value, or a vector of them: the result of one operation.
@@ -148,7 +156,10 @@ class Value(BitWords):
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A test of a region: the value is not zero, is below a bound, or is not below it (unsigned)."""
+    """A test: the value is not zero, is below a bound, or is not below it (unsigned).
+
+    In a region, one of a value of several lanes holds if some lane is not zero.
+    """
 
     kind: Literal["nonzero", "below", "at-least"]
     value: Value
@@ -156,12 +167,10 @@ class Condition:
 
     @property
     def decided(self) -> bool | None:
-        """The outcome if the value is a constant, else None."""
-        if self.value.constant is None:
-            return None
-        if self.kind == "nonzero":
-            return self.value.number != 0
-        return (self.value.number < self.bound) == (self.kind == "below")
+        """The outcome if the value is a constant with the same outcome in all lanes, else None."""
+        least = 1 if self.kind == "nonzero" else self.bound
+        outcomes = {(lane < least) == (self.kind == "below") for lane in self.value.constant or ()}
+        return outcomes.pop() if len(outcomes) == 1 else None
 
     def __bool__(self) -> bool:
         if self.decided is None:
@@ -274,7 +283,7 @@ def shift_signed(value: Value, counts: Lanes) -> Value:
 def make(op: str, *operands: Value | int, attr: Any = None, in_place: bool = False) -> Value:
     """Return the value of an operation, or a constant or earlier value that `_fold` finds equal to it."""
     lanes = max([operand.lanes for operand in operands if isinstance(operand, Value)])
-    args = tuple([_in_lanes(operand, lanes) for operand in operands])
+    args = tuple([in_lanes(operand, lanes) for operand in operands])
     folded = _fold(op, args, attr, lanes)
     return folded if folded is not None else Value(op, args, attr, lanes, in_place)
 
@@ -319,16 +328,15 @@ RESHAPES: Mapping[str, Callable[[Lanes, int], Lanes]] = MappingProxyType(
 """Operations that move or unite lanes: functions from a constant's lanes and their new number to the new lanes."""
 
 
-def _in_lanes(operand: Value | int, lanes: int) -> Value:
+def in_lanes(operand: Value | int, lanes: int) -> Value:
     """Return an operand with this number of lanes, a number or one-lane constant repeated; else raise ValueError."""
     if not isinstance(operand, Value):
         return constant(operand, lanes)
     if operand.lanes == lanes:
         return operand
     if operand.constant is None or operand.lanes != 1:
-        raise ValueError(
-            f"operands of {operand.lanes} and {lanes} lanes: widen one by layout.board, or unite lanes by layout.union"
-        )
+        remedy = "widen one by layout.board, or unite lanes by layout.union"
+        raise MixedLanes(f"operands of {operand.lanes} and {lanes} lanes: {remedy}", lanes)
     return constant(operand.number, lanes)
 
 
@@ -336,7 +344,7 @@ def _shift(op: str, value: Value, count: int | Lanes | Value) -> Value:
     if isinstance(count, Value):
         if count.constant is None:
             return make(op + "v", value, count)
-        value = _in_lanes(value, max(value.lanes, count.lanes)) if value.constant else value
+        value = in_lanes(value, max(value.lanes, count.lanes)) if value.constant else value
         counts_by_lane = tuple(n & 63 for n in count.constant)
         count = counts_by_lane if count.lanes > 1 else counts_by_lane[0]
     counts = count if isinstance(count, tuple) else (index(count),) * value.lanes

@@ -28,6 +28,7 @@ from setwise.codegen.numbering import LITTLE_ENDIAN
 from setwise.codegen.own.calls import traced, tracing
 from setwise.codegen.own.running import Failure, first_line, last_return, running
 from setwise.codegen.targets import ALL_SETS, PACKED, SCALARS
+from setwise.codegen.targets.table import Refused
 
 F = TypeVar("F", bound=Callable[..., Any] | str)
 
@@ -38,7 +39,7 @@ _OURS = re.compile("_|setwise", re.IGNORECASE)
 _MADE = "__setwise_routines__"
 
 
-class DescriptionError(ValueError):
+class DescriptionError(Refused):
     """An error in a description that is invalid or cannot be traced, or several routines where one is required.
 
     The message is one line. For an error in a description it begins with the file and line.

@@ -19,7 +19,7 @@ def lower_popcount(graph: Graph, target: Target) -> Graph:
     def summed(value: Value, _: Value) -> Value:
         (counts,) = value.args
         if counts.op == "popcount" and not target.has("popcount", counts.lanes) and target.has("popcount", 1):
-            return reduce(add, (lane.popcount() for lane in _apart(*counts.args)))
+            return reduce(add, (lane.popcount() for lane in lanes_apart(counts.args[0], target)))
         while counts.lanes > 2:
             counts = reduce(add, halves(counts))
         return Value("to-general", (counts + Value("high-half", (counts,), lanes=2),))
@@ -31,14 +31,15 @@ def lower_popcount(graph: Graph, target: Target) -> Graph:
     return rewrite(graph, lane_by_lane, operations=("popcount",))
 
 
-def _apart(value: Value) -> Iterator[Value]:
+def lanes_apart(value: Value, target: Target) -> Iterator[Value]:
     """Yield each lane, moved to a general register, the lowest first."""
     if value.lanes > 2:
         for half in halves(value):
-            yield from _apart(half)
-    else:
-        yield Value("to-general", (value,))
-        yield Value("odd-to-general", (value,))
+            yield from lanes_apart(half, target)
+        return
+    yield Value("to-general", (value,))
+    odd = target.has("odd-to-general", 2)
+    yield Value("odd-to-general", (value,)) if odd else Value("to-general", (Value("high-half", (value,), lanes=2),))
 
 
 def _side_by_side(squares: Value) -> Value:

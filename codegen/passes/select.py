@@ -1,6 +1,7 @@
 """Instruction selection: rewrite each operation that is not free into ones with rows of the target, or refuse it."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import count
@@ -9,9 +10,9 @@ from setwise.codegen.ir.bits import demanded
 from setwise.codegen.ir.graph import Graph, compose, rewrite
 from setwise.codegen.ir.operations import COMMUTATIVE
 from setwise.codegen.ir.orders import permuted
-from setwise.codegen.ir.values import ALL, Lanes, Region, Value, constant, place_of, same
+from setwise.codegen.ir.values import ALL, Lanes, Region, Value, beside, constant, place_of, same
 from setwise.codegen.machine.code import Datum, Label
-from setwise.codegen.passes.lower_popcount import lower_popcount
+from setwise.codegen.passes.lower_popcount import lanes_apart, lower_popcount
 from setwise.codegen.passes.lower_words import lower_words
 from setwise.codegen.passes.reduce_lanes import reduce_lanes
 from setwise.codegen.passes.simplify import cse
@@ -28,7 +29,7 @@ def select(graph: Graph, target: Target) -> tuple[Graph, tuple[Datum, ...]]:
     """Return the graph in operations of the target, and the tables that it reads. Raise Refused for a missing row."""
     graph, data = _tables(_canonical(graph), target)
     lowering = (_low_half, _scaled_sum, reduce_lanes, lower_popcount, _lanes, _complement, _ternary)
-    for step in (_displaced, lower_words, *lowering, _loosen, _from_memory, _written, _loaded):
+    for step in (_tested, _displaced, lower_words, *lowering, _loosen, _from_memory, _written, _loaded):
         graph = step(graph, target)
     return _checked(graph, target), data
 
@@ -129,6 +130,9 @@ def _in_lanes(value: Value, target: Target) -> Value:
         return _alone(value)
     if value.op == "beside":
         return _pair(target, *value.args)
+    if value.op == "concatenate":
+        low, high = value.args
+        return value.on((Value("as-wide" if low.lanes == 2 else "extended", (low,), lanes=lanes), high))
     if value.op == "repeat":
         return value.on(tuple(Value("as-wide", (pair,), lanes=lanes) for pair in value.args))
     if value.op == "rotl" and not target.has("rotl", lanes):
@@ -218,7 +222,9 @@ def _tables(graph: Graph, target: Target) -> tuple[Graph, tuple[Datum, ...]]:
         if value.op == "table":
             numbers, size = value.attr
             datum = data.setdefault((size, *numbers), Datum(f"t{len(data)}", numbers, size, size))
-            return Value("entry", (address(datum), value.args[0]), size)
+            (index,) = value.args
+            apart = lanes_apart(index, target) if index.lanes > 1 else (index,)
+            return _joined([Value("entry", (address(datum), lane), size) for lane in apart])
         return value
 
     numbers = count()
@@ -235,6 +241,31 @@ def _tables(graph: Graph, target: Target) -> tuple[Graph, tuple[Datum, ...]]:
 
     graph = rewrite(graph, rule, region_rule)
     return graph, tuple(data.values())
+
+
+def _joined(lanes: Sequence[Value]) -> Value:
+    """Return a value of these lanes."""
+    if len(lanes) == 1:
+        return lanes[0]
+    low, high = _joined(lanes[: len(lanes) // 2]), _joined(lanes[len(lanes) // 2 :])
+    return beside(low, high) if low.lanes == 1 else Value("concatenate", (low, high), lanes=len(lanes))
+
+
+def _tested(graph: Graph, target: Target) -> Graph:
+    """Let regions that test whether some lane is not zero test a mask, a vector, or the union of the lanes."""
+
+    def region_rule(region: Region) -> Region:
+        if not region.tested or region.tested[0].lanes == 1:
+            return region
+        assert region.condition is not None
+        (value,) = region.tested
+        if target.has("nonzero-lanes", value.lanes):
+            value = Value("nonzero-lanes", (value,))
+        elif not target.tests_vectors:
+            value = Value("unite", (value,))
+        return replace(region, condition=replace(region.condition, value=value))
+
+    return rewrite(graph, lambda value, _: value, region_rule)
 
 
 def _from_memory(graph: Graph, target: Target) -> Graph:

@@ -9,7 +9,7 @@ from setwise.codegen.machine.code import Instruction, Memory, Operand, Register,
 from setwise.codegen.machine.convention import MASKS, Convention
 from setwise.codegen.regalloc.candidates import FIRST, REGISTERS, bitset, number_of
 from setwise.codegen.targets.operands import sized
-from setwise.codegen.targets.table import Row, Target, build
+from setwise.codegen.targets.table import Refused, Row, Target, build
 
 Moves = dict[int, tuple[int, int]]
 """A parallel move: for each destination register its source register and the number of lanes."""
@@ -19,7 +19,7 @@ def _by_file(*files: Sequence[Register]) -> dict[RegisterFile, tuple[int, ...]]:
     return {file: tuple(map(number_of, registers)) for file, registers in zip(FIRST, files, strict=True)}
 
 
-class OutOfRegisters(ValueError):
+class OutOfRegisters(Refused):
     """No allocation of a schedule to the registers is found; the message names a remedy."""
 
 

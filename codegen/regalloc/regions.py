@@ -8,6 +8,7 @@ from setwise.codegen.machine.code import Instruction, Item, Label, Register
 from setwise.codegen.regalloc.candidates import REGISTERS, Point, bitset
 from setwise.codegen.regalloc.edges import EXTRA, NOTHING, Assignment, Edge, Edges, Items, chained, emit
 from setwise.codegen.regalloc.machine import Machine, Moves
+from setwise.codegen.targets.operands import sized
 
 
 def region_edges(edges: Edges, point: Point, before: Assignment) -> list[Edge]:
@@ -94,15 +95,17 @@ def _compared(region: Region, register: Register) -> Iterator[Instruction]:
         yield Instruction("jnz", (Label(f"{region.name}_1"),))
 
 
+_TESTS = {"general": "test", "vector": "vptest", "mask": "kortestb"}
 _JUMPS = {"nonzero": ("jz", "jnz"), "below": ("jae", "jb"), "at-least": ("jb", "jae")}
 _SIGN_JUMPS = {"below": ("js", "jns"), "at-least": ("jns", "js")}
 
 
 def _branch(condition: Condition, at: dict[Value, int], label: Label, *, holds: bool) -> Items:
     """Return a test, and a jump to a label that is taken if the condition's outcome is `holds`."""
-    register = REGISTERS[at[condition.value]]
+    register = sized(REGISTERS[at[condition.value]], condition.value.lanes)
     jumps = _SIGN_JUMPS if condition.bound == SIGN else _JUMPS
-    test = ("test", (register, register)) if condition.bound in (0, SIGN) else ("cmp", (register, condition.bound))
+    itself = condition.bound in (0, SIGN)
+    test = (_TESTS[register.file], (register, register)) if itself else ("cmp", (register, condition.bound))
     return (Instruction(*test), Instruction(jumps[condition.kind][holds], (label,)))
 
 

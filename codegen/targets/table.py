@@ -108,6 +108,8 @@ class Target:
     """The possible numbers of lanes of a register, the default first."""
     vectors: int = 0
     """The number of vector registers."""
+    tests_vectors: bool = False
+    """Whether an instruction sets the flags by all lanes of a vector register."""
     broadcasts: bool = False
     """Whether a memory operand can be broadcast to all lanes."""
     aligned_operands: bool = False

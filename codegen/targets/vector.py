@@ -87,6 +87,7 @@ _AVX2 = _VEX + _rows(
     Row("permute", "vpermq", "d a n"),
     SPLAT,
     Row("high-half", "vextracti128", "d a 1", when=lambda value: value.args[0].lanes == 4),
+    Row("concatenate", "vinserti128", "d a b 1", when=lambda value: value.lanes == 4),
     Row("load-constant", "vmovdqa", "d A"),
     *moves("vmovdqu"),
     Row("put-low", "vmovq", "[a+n] b"),
@@ -104,6 +105,7 @@ AVX2 = Target(
     move="vmovdqa",
     widths=(4, 2),
     vectors=16,
+    tests_vectors=True,
 )
 
 _AVX512 = _VEX + _rows(
@@ -124,6 +126,9 @@ _AVX512 = _VEX + _rows(
     Row("broadcast", "vpbroadcastq", "d a"),
     Row("high-half", "vextracti64x2", "d a 1", when=lambda value: value.args[0].lanes == 4),
     Row("high-half", "vextracti64x4", "d a 1", when=lambda value: value.args[0].lanes == 8),
+    Row("concatenate", "vinserti64x2", "d a b 1", when=lambda value: value.lanes == 4),
+    Row("concatenate", "vinserti64x4", "d a b 1", when=lambda value: value.lanes == 8),
+    Row("nonzero-lanes", "vptestmq", "d a a"),
     Row("exchange", "vshufi64x2", "d a a 177"),
     Row("repeat", "vshufi64x2", "d a b 0"),
     Row("load-constant", "vpbroadcastq", "d A1", when=lambda value: uniform_count(value.args[0])),

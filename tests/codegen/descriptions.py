@@ -125,11 +125,11 @@ class Writer:
 
     def choices(self) -> list[tuple[str, int]]:
         common = [("joined", 10), ("moved", 5), ("stepped", 6), ("cycle", 4), ("leapt", 2), ("alone", 2), ("mask", 2)]
-        common += [("inverted", 2), ("copied", 1), ("number", 1)]
+        common += [("inverted", 2), ("copied", 1), ("number", 1), ("looked_up", 1)]
         if self.regions < 3:
             common += [("repeated", 1), ("rounds", 1), ("branch", 1), ("switched", 1)]
         if self.kind != "boards":
-            common += [("shifted", 2), ("product", 1), ("looked_up", 1)]
+            common += [("shifted", 2), ("product", 1)]
         else:
             common += [("bytewise", 1)]
         if self.dir8 is not None:
@@ -313,17 +313,13 @@ class Writer:
         return self._one_of(repeat(count, self.body(pool), *self.carried(pool)))
 
     def condition(self, value: Value) -> Condition:
-        if self.kind == "boards":
-            return nonzero(value)
         bound = self.random.choice((1, 7, 200, (1 << 31) - 1, SIGN))
         asked = value if self.random.random() < 0.3 else value & 0xFF
         return self.random.choice((nonzero(value), nonzero(asked), below(asked, bound), at_least(asked, bound)))
 
     def asked(self, pool: list[Value]) -> Value:
-        """A value that decides: one board where lanes are boards is none, so there a number is."""
-        if self.kind == "scalar" and self.random.random() < 0.3:
-            return self.looked_up(pool)
-        return self.pick(pool) if self.kind != "boards" else constant(self.random.randrange(3))
+        """A value that decides."""
+        return self.looked_up(pool) if self.random.random() < 0.3 else self.pick(pool)
 
     def rounds(self, pool: list[Value]) -> Value:
         self.regions += 1

@@ -147,6 +147,7 @@ EXPRESSIONS: Mapping[str, Mapping[str, str]] = {
     "interleave-high": {"call": "unpackhi_epi8 a b"},
     "exchange": {"call": "shuffle_i64x2 a a 177"},
     "repeat": {"call": "shuffle_i64x2 a b 0"},
+    "concatenate": {"call4": "inserti128_si256 a b 1", "call8": "inserti64x4 a b 1"},
     "to-general": {"Zig": "{a}[0]", "call": "cvtsi128_si64 a"},
     "odd-to-general": {"Zig": "{a}[1]", "call": "extract_epi64 a 1"},
     "insert": {"Zig": ".{{ {a}[0], {b} }}", "call": "insert_epi64 a b64 1"},
@@ -157,6 +158,7 @@ EXPRESSIONS: Mapping[str, Mapping[str, str]] = {
     "permute-bytes": {"call": "permutexvar_epi8 b a"},
     "affine": {"call": "gf2p8affine_epi64_epi8 a b n"},
     "nonzero-bytes-mask": {"call": "test_epi8_mask a b"},
+    "nonzero-lanes": {"Zig": "@reduce(.Or, {a})", "call": "test_epi64_mask a a"},
     "from-mask": {"C": "{a}", "Rust": "{a}"},
 }
 """The expression of each operation by language, as a template.

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from setwise.codegen.export.sources.expression_templates import EXPRESSIONS
 from setwise.codegen.export.sources.language import Inexpressible, Language, numeral
-from setwise.codegen.ir.values import Value
+from setwise.codegen.ir.values import Condition, Value
 
 LOAD = "{p}_loadu_{s}"
 STORE = "{p}_storeu_{s}"
@@ -53,6 +53,13 @@ class WithIntrinsics(Language):
         immediates = [numeral(value.count) if word == "n" else word for word in words if word not in given]
         made = self.call(named(f"{{p}}_{name}", lanes), arguments, immediates)
         return self.UNSIGNED.format(made) if value.lanes == 1 else made
+
+    def condition(self, condition: Condition, text: str, *, holds: bool) -> str:
+        """Return the expression of a condition, or of its negation: of a vector, whether some lane is not 0."""
+        if condition.value.lanes == 1:
+            return super().condition(condition, text, holds=holds)
+        are_zero = self.call(named("{p}_testz_{s}", condition.value.lanes), (text, text), ())
+        return f"{are_zero} {'==' if holds else '!='} 0"
 
     def call(self, name: str, arguments: Sequence[str], immediates: Sequence[str]) -> str:
         """Return the expression of a call."""

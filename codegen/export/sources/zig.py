@@ -18,7 +18,7 @@ from setwise.codegen.export.sources.dispatch import Choice, boards, choices, fea
 from setwise.codegen.export.sources.language import Language, commented, function_text, indented
 from setwise.codegen.export.sources.requirements import FAST_PEXT, bytes_requirement, lines_for, source_facts
 from setwise.codegen.export.sources.source import body
-from setwise.codegen.ir.values import Value
+from setwise.codegen.ir.values import Condition, Value
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.machine.processors import BASELINE
 
@@ -34,6 +34,7 @@ _LANES: Mapping[str, Callable[[Value], Sequence[int]]] = {
     "join-odd": lambda value: [-1 - lane if lane % 2 else lane + 1 for lane in range(value.lanes)],
     "exchange": lambda value: [lane ^ 2 for lane in range(value.lanes)],
     "repeat": lambda _: (0, 1, 0, 1, -1, -2, -1, -2),
+    "concatenate": lambda value: (*range(value.lanes // 2), *range(-1, -1 - value.lanes // 2, -1)),
     "permute": lambda value: [int(value.attr) >> 2 * lane & 3 for lane in range(4)],
     "blend": lambda value: [lane if int(value.attr) >> 2 * lane & 1 else -1 - lane for lane in range(value.lanes)],
 }
@@ -132,6 +133,10 @@ class _Zig(Language):
         lanes = _LANES[value.op](value)
         first, second = (*operands, "undefined")[:2]
         return f"@shuffle(u64, {first}, {second}, [{len(lanes)}]i32{{ {', '.join(map(str, lanes))} }})"
+
+    def condition(self, condition: Condition, text: str, *, holds: bool) -> str:
+        united = f"@reduce(.Or, {text})" if condition.value.lanes > 1 else text
+        return super().condition(condition, united, holds=holds)
 
     def count(self, lanes: int, counts: tuple[int, ...]) -> str:
         if lanes == 1:

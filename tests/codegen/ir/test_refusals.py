@@ -35,7 +35,6 @@ FOUR_WAYS = CompassRay((NORT, EAST, NORT.opposite, EAST.opposite))
         (lambda: at_least(A, 0), "a bound must be from 1 to 2\\*\\*31 - 1, or 2\\*\\*63, not"),
         (lambda: at_least(A, 1 << 31), "a bound must be from 1 to 2\\*\\*31 - 1, or 2\\*\\*63, not"),
         (lambda: below(A, 0), "a bound must be from 1 to 2\\*\\*31 - 1, or 2\\*\\*63, not"),
-        (lambda: nonzero(FOUR), "one lane, not 4"),
         (lambda: repeat(-1, lambda a: (a,), A), "not -1"),
         (lambda: repeat(2, lambda a: a, A), "functions that return tuples"),
         (lambda: repeat(2, lambda a: (a, a), A), "return 1 values from this loop, when or switch, not 2"),
@@ -48,14 +47,12 @@ FOUR_WAYS = CompassRay((NORT, EAST, NORT.opposite, EAST.opposite))
             lambda: switch(A & 1, [lambda a: (a,), lambda a: ()], B),
             "return 1 values from this loop, when or switch, not 0",
         ),
-        (lambda: switch(FOUR, [lambda a: (a,)], B), "must have one lane, not 4"),
         (lambda: switch(constant(2), [lambda a: (a,)] * 2, B), "no number 2 among 2 functions: choose 0 to 1"),
         (lambda: table((1, 2), constant(2)), "no number 2 among 2 entries: choose 0 to 1"),
         (lambda: table((1, 256), A, size=1), "from 0 to 255, not 256"),
         (lambda: table((1, -1), A), "not -1"),
         (lambda: table((1, 2), A, size=2), "1, 4 or 8 bytes, not 2"),
         (lambda: table((), A), "at least one entry"),
-        (lambda: table((1, 2), FOUR), "must have one lane, not 4"),
     ],
 )
 def test_one_line_says_what_is_wrong(describe: Callable[[], object], complaint: str) -> None:

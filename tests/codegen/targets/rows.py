@@ -17,6 +17,8 @@ _ARGUMENTS: dict[str, Callable[[int], tuple[int, ...]]] = {
     "load-constant": lambda n: (n,),
     "from-mask": lambda n: (1,),
     "lanes-of-mask": lambda n: (1,),
+    "concatenate": lambda n: (n, n // 2),
+    "nonzero-lanes": lambda n: (n,),
     "ternary": lambda n: (n, n, n),
     "load": lambda n: (1, 1),
     "put": lambda n: (1, n),
@@ -30,7 +32,7 @@ _LANES = {
     "repeat": 8,
     "exchange": 8,
 }
-_MASKS = ("nonzero-bytes-mask", "equal-mask", "less-mask", "less-signed-mask")
+_MASKS = ("nonzero-bytes-mask", "nonzero-lanes", "equal-mask", "less-mask", "less-signed-mask")
 _ONE = frozenset({"to-general", "odd-to-general", "put-low", *_MASKS})
 """Those of vectors with a result of 64 bits."""
 _COUNTED = frozenset(

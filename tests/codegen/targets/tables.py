@@ -44,6 +44,8 @@ vpand vpor vpxor vpandn | x,x,x x,x,m128 y,y,y y,y,m256
 vpmuludq vpcmpeqq vpcmpgtq | x,x,x x,x,m128 y,y,y y,y,m256
 vpblendd | x,x,x,u8 y,y,y,u8 y,y,m256,u8
 vextracti128 | x,y,u1
+vinserti128 | y,y,x,u1
+vptest | x,x y,y
 vmovdqa vmovdqu | x,x x,m128 m128,x y,y y,m256 m256,y
 vpaddq vpsubq vpaddb vpsubb vpsllvq vpsrlvq vpunpcklbw vpunpckhbw vpshufb | X,X,X X,X,M128 Y,Y,Y Y,Y,M256 Z,Z,Z Z,Z,M512
 vpandq vporq vpxorq vpandnq vprolvq vpsravq vpmullq | X,X,X X,X,M128 Y,Y,Y Y,Y,M256 Z,Z,Z Z,Z,M512
@@ -62,6 +64,9 @@ vpshufd | X,X,u8
 vextracti64x2 | X,Y,u1
 vextracti64x4 | Y,Z,u1
 vpaddq vpsubq vpandq vporq vpxorq vpandnq vprolvq vpsllvq vpsrlvq vpsravq vpmullq | X,X,b64 Y,Y,b64 Z,Z,b64
+vinserti64x2 | Y,Y,X,u1
+vinserti64x4 | Z,Z,Y,u1
+vptestmq | k,X,X k,Y,Y k,Z,Z
 vpternlogq | X,X,b64,u8 Y,Y,b64,u8 Z,Z,b64,u8
 vpermb | X,X,X X,X,M128 Y,Y,Y Y,Y,M256 Z,Z,Z Z,Z,M512
 vgf2p8affineqb | X,X,X,u8 X,X,M128,u8 Y,Y,Y,u8 Y,Y,M256,u8 Z,Z,Z,u8 Z,Z,M512,u8
@@ -70,6 +75,7 @@ vpcmpeqq | k,X,X k,X,M128 k,X,b64 k,Y,Y k,Y,M256 k,Y,b64 k,Z,Z k,Z,M512 k,Z,b64
 vpcmpuq vpcmpq | k,X,X,u8 k,X,M128,u8 k,X,b64,u8 k,Y,Y,u8 k,Y,M256,u8 k,Y,b64,u8 k,Z,Z,u8 k,Z,M512,u8 k,Z,b64,u8
 vpmovm2q | X,k Y,k Z,k
 kmovq | k,k r64,k
+kortestb | k,k
 """
 _NUMBERS = {
     "i32": (0, 1, -1, 127, 128, -128, -129, 1000, 2**31 - 1, -(2**31)),
