@@ -1,0 +1,19 @@
+import setwise
+from setwise import EAST, SOUT, WEST, Board, Word, fills, ray
+
+
+@setwise.routine
+def passed(white: Board, black: Board) -> Board:
+    """White's pawns that no black pawn can stop: none is ahead of them on their file or beside it."""
+    guarded = black.step(SOUT) | black.step(SOUT, EAST) | black.step(SOUT, WEST)
+    return white & ~fills.kogge_stone.empty_fill(ray(SOUT), guarded)
+
+
+@passed.specification
+def _(white: Word, black: Word) -> Word:
+    found = white
+    for pawn in range(64):
+        for other in range(64):
+            if other // 8 > pawn // 8 and abs(other % 8 - pawn % 8) <= 1:
+                found = found & ~((black >> other & 1) << pawn)
+    return found
