@@ -7,8 +7,8 @@ from setwise import Bound, Number, Word
 @setwise.routine
 def slid(tiles: Number, empty: Annotated[Number, Bound(16)], place: Annotated[Number, Bound(16)]) -> Number:
     """The fifteen puzzle, 4 bits a tile and 0 for the empty place, after the tile at `place` has moved there."""
-    tile = tiles >> (place << 2) & 15
-    return tiles ^ tile << (place << 2) ^ tile << (empty << 2)
+    tile = tiles >> (4 * place) & 15
+    return tiles ^ tile << (4 * place) ^ tile << (4 * empty)
 
 
 @slid.requires
@@ -18,10 +18,7 @@ def _(tiles: Word, empty: Word, place: Word) -> Word:
 
 @slid.specification
 def _(tiles: Word, empty: Word, place: Word) -> Word:
-    after = tiles & 0
-    for here in range(16):
-        for there in range(16):
-            moved = (here == empty) & (there == place) | (here == place) & (there == empty)
-            stays = (here == there) & (here != empty) & (here != place)
-            after |= (moved | stays) * (tiles >> 4 * there & 15) << 4 * here
-    return after
+    before = [tiles >> 4 * at & 15 for at in range(16)]
+    moved = sum((tile * (place == at) for at, tile in enumerate(before)), start=tiles & 0)
+    after = [tile * (place != at) + moved * (empty == at) for at, tile in enumerate(before)]
+    return setwise.union(tile << 4 * at for at, tile in enumerate(after))

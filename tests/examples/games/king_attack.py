@@ -10,8 +10,8 @@ def king_attack(king: Board, knights: Board, rooks: Board, bishops: Board, empty
     by_knights = fills.leapers.knights(knights)
     by_rooks = setwise.union(fills.kogge_stone.attacks(ray(direction), rooks, empty) for direction in ROOK)
     by_bishops = setwise.union(fills.kogge_stone.attacks(ray(direction), bishops, empty) for direction in BISHOP)
-    knights_count, rooks_count, bishops_count = ((zone & by).popcount() for by in (by_knights, by_rooks, by_bishops))
-    return (knights_count + rooks_count + bishops_count << 1) + rooks_count
+    weighted = ((by_knights, 2), (by_rooks, 3), (by_bishops, 2))
+    return sum(((zone & by).popcount() * weight for by, weight in weighted), start=setwise.constant(0))
 
 
 @king_attack.specification

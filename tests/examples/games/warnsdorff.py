@@ -1,10 +1,10 @@
 import setwise
-from setwise import EAST, NORT, SOUT, WEST, Board, Word, nonzero, when
+from setwise import EAST, NORT, SOUT, WEST, Board, Word, select
 
 JUMPS = [(NORT, EAST), (NORT, WEST), (SOUT, EAST), (SOUT, WEST), (EAST, NORT), (EAST, SOUT), (WEST, NORT), (WEST, SOUT)]
 
 
-@setwise.routine(isas=["x86-64", "bmi2"])
+@setwise.routine
 def next_squares(knight: Board, visited: Board) -> Board:
     """Warnsdorff's rule for a knight's tour: the next squares with the fewest moves on."""
     best, planes = setwise.constant(0), [setwise.constant(0)] * 4
@@ -15,7 +15,7 @@ def next_squares(knight: Board, visited: Board) -> Board:
             planes[i], carry = plane ^ carry, plane & carry
     for plane in reversed(planes):  # the highest bit of the counts first
         fewer = best & ~plane
-        (best,) = when(nonzero(fewer), lambda _, fewer=fewer: (fewer,), best)
+        best = select(fewer.is_empty(), best, fewer)
     return best
 
 
