@@ -13,9 +13,9 @@ def backward(white: Board, black: Board) -> Board:
 @backward.specification
 def _(white: Word, black: Word) -> Word:
     found = white & 0
-    for pawn in range(56):
+    for pawn in range(64):
         beside = [s for s in range(64) if abs(s % 8 - pawn % 8) == 1]
-        attackers = setwise.union(black & 1 << s for s in beside if s // 8 == pawn // 8 + 2) if pawn < 48 else white & 0
-        supporters = setwise.union(white & 1 << s for s in beside if s // 8 <= pawn // 8)
-        found |= ((attackers != 0) & (supporters == 0) & white >> pawn) << pawn
+        takers = black & sum(1 << s for s in beside if s // 8 == pawn // 8 + 2)
+        supporters = white & sum(1 << s for s in beside if s // 8 <= pawn // 8)
+        found |= (white >> pawn & (takers != 0) & (supporters == 0)) << pawn
     return found

@@ -11,10 +11,9 @@ def targets(white: Board, black: Board) -> Board:
 @targets.specification
 def _(white: Word, black: Word) -> Word:
     found = white & 0
-    for square in range(8, 64):
-        file = square % 8
-        for before in range(max(file - 1, 0), min(file + 2, 8)):
-            mover = white >> square - 8 - file + before & 1
-            free = ~(white >> square) & (~(black >> square) if before == file else 1)
-            found |= (mover & free) << square
+    for square in range(64):
+        for before in range(64):
+            if before // 8 == square // 8 - 1 and abs(before % 8 - square % 8) <= 1:
+                blocked = white | black if before % 8 == square % 8 else white
+                found |= (white >> before & ~(blocked >> square) & 1) << square
     return found

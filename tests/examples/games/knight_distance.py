@@ -16,10 +16,10 @@ def within_three(knights: Board) -> Board:
 @within_three.specification
 def _(knights: Word) -> Word:
     found = knights & 0
+    jumps = [[s for s in range(64) if abs(s % 8 - t % 8) * abs(s // 8 - t // 8) == 2] for t in range(64)]
     for start in range(64):
         near = {start}
         for _ in range(3):
-            pairs = ((one, other) for one in near for other in range(64))
-            near |= {o for s, o in pairs if sorted((abs(s % 8 - o % 8), abs(s // 8 - o // 8))) == [1, 2]}
+            near |= {square for s in near for square in jumps[s]}
         found |= setwise.union((knights >> start & 1) << square for square in near)
     return found

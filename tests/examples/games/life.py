@@ -1,5 +1,5 @@
 import setwise
-from setwise import DIR8, Board, Word
+from setwise import DIR8, Board, Word, spec
 
 
 @setwise.routine
@@ -17,10 +17,9 @@ def life(cells: Board) -> Board:
 
 @life.specification
 def _(cells: Word) -> Word:
-    alive = [cells >> square & 1 for square in range(64)]
     after = cells & 0
     for square in range(64):
-        near = [s for s in range(64) if max(abs(s % 8 - square % 8), abs(s // 8 - square // 8)) == 1]
-        count = sum((alive[s] for s in near), start=cells & 0)
-        after |= ((count == 3) | (count == 2) & alive[square]) << square
+        near = (s for s in range(64) if max(abs(s % 8 - square % 8), abs(s // 8 - square // 8)) == 1)
+        count = spec.population(cells & sum(1 << s for s in near))
+        after |= ((count == 3) | (count == 2) & cells >> square & 1) << square
     return after

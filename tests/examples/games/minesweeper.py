@@ -1,7 +1,7 @@
 from typing import NamedTuple
 
 import setwise
-from setwise import DIR8, Board, Word
+from setwise import DIR8, Board, Word, spec
 
 
 class Counts(NamedTuple):
@@ -24,6 +24,6 @@ def mines_around(mines: Board) -> Counts:
 
 @mines_around.specification
 def _(mines: Word) -> tuple[Word, ...]:
-    near = [[s for s in range(64) if max(abs(s % 8 - t % 8), abs(s // 8 - t // 8)) == 1] for t in range(64)]
-    counts = [sum((mines >> s & 1 for s in squares), start=mines & 0) for squares in near]
+    around = [[s for s in range(64) if max(abs(s % 8 - t % 8), abs(s // 8 - t // 8)) == 1] for t in range(64)]
+    counts = [spec.population(mines & sum(1 << s for s in squares)) for squares in around]
     return tuple(setwise.union((count >> i & 1) << s for s, count in enumerate(counts)) for i in range(4))

@@ -11,9 +11,8 @@ def passed(white: Board, black: Board) -> Board:
 
 @passed.specification
 def _(white: Word, black: Word) -> Word:
-    found = white
+    found = white & 0
     for pawn in range(64):
-        for other in range(64):
-            if other // 8 > pawn // 8 and abs(other % 8 - pawn % 8) <= 1:
-                found = found & ~((black >> other & 1) << pawn)
+        guards = [s for s in range(64) if s // 8 > pawn // 8 and abs(s % 8 - pawn % 8) <= 1]
+        found |= (white >> pawn & (black & sum(1 << s for s in guards) == 0)) << pawn
     return found

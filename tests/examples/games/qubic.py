@@ -13,9 +13,8 @@ def won(stones: Board) -> Board:
     lines = []
     for z, y, x in WAYS:
         shift = 16 * z + 4 * y + x
-        starts = [0 <= c + 3 * z < 4 and 0 <= b + 3 * y < 4 and 0 <= a + 3 * x < 4 for c, b, a in CELLS]
-        pairs = stones & stones >> shift
-        lines.append(pairs & pairs >> 2 * shift & sum(start << cell for cell, start in enumerate(starts)))
+        starts = sum(({c + 3 * z, b + 3 * y, a + 3 * x} <= {0, 1, 2, 3}) << i for i, (c, b, a) in enumerate(CELLS))
+        lines.append(starts & stones & stones >> shift & stones >> 2 * shift & stones >> 3 * shift)
     return setwise.union(lines)
 
 
@@ -25,6 +24,6 @@ def _(stones: Word) -> Word:
     for first, way in product(CELLS, WAYS):
         line = [tuple(at + i * by for at, by in zip(first, way, strict=True)) for i in range(4)]
         if set(line) <= set(CELLS):
-            gaps = setwise.union(~stones >> CELLS.index(cell) & 1 for cell in line)
-            found |= (gaps ^ 1) << CELLS.index(first)
+            mask = sum(1 << CELLS.index(cell) for cell in line)
+            found |= (stones & mask == mask) << CELLS.index(first)
     return found

@@ -1,5 +1,5 @@
 import setwise
-from setwise import EAST, NORT, SOUT, WEST, Board, Word, select
+from setwise import EAST, NORT, SOUT, WEST, Board, Word, select, spec
 
 JUMPS = [(NORT, EAST), (NORT, WEST), (SOUT, EAST), (SOUT, WEST), (EAST, NORT), (EAST, SOUT), (WEST, NORT), (WEST, SOUT)]
 
@@ -14,15 +14,14 @@ def next_squares(knight: Board, visited: Board) -> Board:
         for i, plane in enumerate(planes):
             planes[i], carry = plane ^ carry, plane & carry
     for plane in reversed(planes):  # the highest bit of the counts first
-        fewer = best & ~plane
-        best = select(fewer.is_empty(), best, fewer)
+        best = select((best & ~plane).is_empty(), best, best & ~plane)
     return best
 
 
 @next_squares.specification
 def _(knight: Word, visited: Word) -> Word:
     jumps = [[s for s in range(64) if abs(s % 8 - t % 8) * abs(s // 8 - t // 8) == 2] for t in range(64)]
-    moves = [sum((~visited >> s & 1 for s in squares), start=knight & 0) for squares in jumps]
+    moves = [spec.population(~visited & sum(1 << s for s in squares)) for squares in jumps]
     best = knight & 0
     for count in range(9):
         options = (setwise.union(knight >> s & (moves[t] == count) for s in jumps[t]) << t for t in range(64))
