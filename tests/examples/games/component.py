@@ -2,7 +2,7 @@ import setwise
 from setwise import ROOK, Board, Word, nonzero, while_
 
 
-@setwise.routine(isas=["x86-64", "bmi2"])
+@setwise.routine
 def component(seed: Board, own: Board) -> Board:
     """The squares of `own` that are connected with the seed, by squares that share a side."""
 

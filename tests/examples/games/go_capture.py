@@ -2,7 +2,7 @@ import setwise
 from setwise import ROOK, Board, Word, nonzero, while_
 
 
-@setwise.routine(isas=["x86-64", "bmi2"])
+@setwise.routine
 def captured(own: Board, other: Board) -> Board:
     """The other's stones in chains without a liberty: without an empty square beside one of their stones."""
 
