@@ -15,6 +15,7 @@ SHOWN = (
     "breakthrough.py a2,c4,d4,e6 c5,d5,f7",
     "canonical.py d4,d6,g2,h2,h1,g1",
     "component.py c3 b3,c3,c4,d4,e5,f6,f5,e6,a8,h1",
+    "draughts.py a3,c3,e3,g3 b4,d4,f6,h4,e5",
     "fifteen.py 0x0fedcba987654321 15 14",
     "forks.py a8,e8,g5 f7,h7",
     "go_capture.py a1,a2,b3,c2,d1,g6 b1,c1,b2,f6,f7",
@@ -30,6 +31,7 @@ SHOWN = (
     "pins.py e1 d2,e2,f2,g2 --fen '4r3/8/8/b7/7b/8/3PPPP1/4K3 b - - 0 1'",
     "qubic.py 0x8000040000200001",
     "queens.py a1,b5,c8,d6,e3,f7,g2,h3",
+    "torus_life.py a1,b1,c1,c2,b3",
     "warnsdorff.py c2 a1,c2,b4",
 )
 """Arguments of `setwise run`, one for each file."""
