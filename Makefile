@@ -44,6 +44,7 @@ golden: setup
 	$(BIN)/python -m tests.golden.commands
 	$(BIN)/python -m tests.golden.formats
 	$(BIN)/python -m tests.golden.printed
+	$(BIN)/python -m tests.golden.games
 	$(BIN)/python -m tests.golden.exports
 	$(BIN)/python -m tests.golden.digests
 
