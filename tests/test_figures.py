@@ -16,16 +16,18 @@ from setwise.analysis import api
 from setwise.analysis.pictures.slow_motion import EMPTY, SLIDERS, fill
 from setwise.analysis.report.pages import figure
 from setwise.analysis.run.inputs import RANDOM_BOARDS
+from setwise.codegen import board as directions
 from setwise.codegen.board import ALL, DIR8, NOEA, SOUT, square
 from setwise.codegen.catalogue import find
+from setwise.codegen.ir.grid import Grid
 from setwise.codegen.ir.values import constant
 from setwise.codegen.targets import TARGETS
 from tests import seeds
-from tests.test_readme import assert_there
+from tests.test_readme import LESSONS, assert_there
 
 ROOT = Path(__file__).parents[1]
 GENERATED = {"docs/commands.md": "tests/golden/test_commands.py", "docs/formats.md": "tests/golden/test_formats.py"}
-PATHS = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "reports" / "README.md")
+PATHS = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *LESSONS, ROOT / "reports" / "README.md")
 PAGES = [page for path in PATHS if (page := path.relative_to(ROOT).as_posix()) not in GENERATED]
 WORDS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight"]
 FIGURE = re.compile(
@@ -39,7 +41,7 @@ OUTSIDE = re.compile(
     r"x86-64|AVX-512|SHA-256|SMT-LIB 2|Zen \d|(?<=-)O\d|\bbug \d+|\b20\d\d\b|Rust \(1\.63|all else 1\.63"
     r"|\b(?:Python|CMake|Bochs|gcc|GCC|[Cc]lang|rustc) \d[\d.]*"
     r"|\b[a-h][1-8](?: = (?:bit )?\d+)?|(?<![\w.])[+-]\d\b|bit 0|\b(?:2, )?4,? or 8\b|\b\d+[ -]bits?\b|2\^128"
-    r"|port 10|lower bounds?|more than once|[Ee]xit status (?:of each )?(?:is )?\d|modulo \d+"
+    r"|Connect-4|port 10|lower bounds?|more than once|[Ee]xit status (?:of each )?(?:is )?\d|modulo \d+"
 )
 """Names, versions and years of the outside; squares, lanes and widths; words of definitions."""
 SOURCED = {("docs/design.md", "The laboratory"), ("docs/proofs.md", "How few operations there can be")}
@@ -54,8 +56,9 @@ TABLES = {
     ("docs/engine-authors.md", "routine"): "pytest tests/codegen/fills/test_sides.py",
     ("docs/engine-authors.md", "`sliders.union`"): COMPILED,
     ("docs/engine-authors.md", "squares 0, 1, 8"): NUMBERED,
-    ("docs/own-routines.md", "instruction set"): EXAMPLES,
-    ("docs/own-routines.md", "file"): EXAMPLES,
+    ("docs/course/words.md", "method"): "pytest tests/examples/test_course.py::test_a_word_means_its_definition",
+    ("docs/course/examples.md", "instruction set"): EXAMPLES,
+    ("docs/course/examples.md", "file"): EXAMPLES,
     ("docs/literature.md", "page"): "pytest tests/codegen/test_literature.py::test_docs_show_it",
     ("reports/README.md", "You need"): f"{PAGE_TESTS}::test_each_row_of_the_first_table_is_made_from_its_request",
     ("reports/README.md", ""): "setwise report --check",
@@ -103,6 +106,19 @@ def six_and_seven() -> list[str]:
     return [WORDS[of("dumb7.attacks.sout")["operations"] // 3], steps()[0]]
 
 
+def longest(wrap: str) -> int:
+    """Return the most steps of a ray along a rank of a grid."""
+
+    def follows(files: int) -> bool:
+        try:
+            Grid(files, 1, wrap=wrap).ray(directions.EAST)
+        except ValueError:
+            return False
+        return True
+
+    return max(filter(follows, range(1, 20))) - 1
+
+
 EAST = ("subtraction.attacks-cleared.east", "push.attacks.east", "kogge-stone.attacks.east")
 ON_E4 = "exploding.bishop", "x86-64", (square("e4"), ALL)
 SHOWN, DEPARTURES = (f"pytest tests/{each}" for each in ("test_readme.py", "codegen/fills/test_departures.py"))
@@ -127,8 +143,18 @@ STATEMENTS: dict[str, dict[str, str | Callable[[], list[Any]]]] = {
         "BMI2 with {} board, SSE2 with {}, AVX2 with {} or {}": lambda: [
             lanes for isa in ("bmi2", "sse2", "avx2") for lanes in sorted(TARGETS[isa].widths)
         ],
+    },
+    "docs/course/words.md": {
         "the number of a square ({} to {}) or of a direction ({} to {})": lambda: [0, square("h8"), 0, len(DIR8) - 1],
         "a number from {} to {}": lambda: [0, 8],
+        "A known count of {} or more shifts": lambda: [next(n for n in range(99) if (constant(ALL) << n).number == 0)],
+    },
+    "docs/course/grids.md": {
+        "the {} dark squares of checkers": lambda: [Grid(8, 8, dark=True).all.bit_count()],
+        "they take {} bits": lambda: [Grid(8, 8, gap=1, dark=True).all.bit_length()],
+        "International draughts, `, take {}": lambda: [Grid(10, 10, gap=1, dark=True).all.bit_length()],
+        "of at most {} steps": lambda: [longest("")],
+        "rings of at most {} squares": lambda: [longest("files") + 1],
     },
     "docs/fills.md": {
         "n is 1 to 7": "pytest tests/codegen/ir/test_refusals.py",

@@ -12,6 +12,7 @@ import shlex
 import subprocess
 import sys
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -28,7 +29,9 @@ from tests.test_layers import ORDER
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
 DESIGN = ROOT / "docs" / "design.md"
-PAGES = (README, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md")))
+COURSE = ROOT / "docs" / "own-routines.md"
+LESSONS = tuple(sorted((ROOT / "docs" / "course").glob("*.md")))
+PAGES = (README, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md")), *LESSONS)
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 PROGRAM = [sys.executable, "-m", "setwise"]
 SLOW = (pytest.mark.slow,)
@@ -233,8 +236,25 @@ def test_links_between_pages_lead_somewhere(page: Path) -> None:
 
 
 def test_every_page_is_reached_from_the_readme() -> None:
-    named = {(ROOT / target).resolve() for target, _ in LINK.findall(README.read_text("utf-8"))}
-    assert named >= set(PAGES) - {README}
+    assert named(README) >= set(PAGES) - {README, *LESSONS}
+
+
+def named(page: Path) -> set[Path]:
+    """The files that a page links to."""
+    return {(page.parent / target).resolve() for target, _ in LINK.findall(page.read_text("utf-8"))}
+
+
+def test_every_page_of_the_course_is_reached_from_the_first_and_from_the_one_before() -> None:
+    lessons = [COURSE.parent / path for path in re.findall(r"^\| \[\w+\]\((.*)\) \|", COURSE.read_text("utf-8"), re.M)]
+    assert sorted(lessons) == [*LESSONS]
+    assert all(COURSE in named(page) for page in lessons)
+    for page, after in pairwise(lessons):
+        assert f"next: [{title(after)}]({after.name})" in page.read_text("utf-8")
+        assert f"before: [{title(page)}]({page.name})" in after.read_text("utf-8")
+
+
+def title(page: Path) -> str:
+    return page.read_text("utf-8").partition("\n")[0].removeprefix("# ").partition(" and ")[0]
 
 
 def test_the_readme_says_little() -> None:

@@ -74,7 +74,8 @@ def test_no_sentence_has_words_that_mark_a_bad_one() -> None:
         for line, text in prose(path.read_text(encoding="utf-8"))
         for word in WORDS.finditer(text)
     ]
-    pages = [*(ROOT / "docs").glob("*.md"), ROOT / "README.md", ROOT / "CHANGELOG.md"]
+    docs = ROOT / "docs"
+    pages = [*docs.glob("*.md"), *docs.glob("course/*.md"), ROOT / "README.md", ROOT / "CHANGELOG.md"]
     found += [
         f"{page.relative_to(ROOT)}:{number}: {word[0]}"
         for page in pages

@@ -178,8 +178,8 @@ def test_its_instructions_on_every_set(example: Example) -> None:
 
 
 def test_the_page_says_so() -> None:
-    """The tables of docs/own-routines.md have these figures."""
-    page = (HERE.parents[1] / "docs" / "own-routines.md").read_text("utf-8")
+    """The tables of docs/course/examples.md have these figures."""
+    page = (HERE.parents[1] / "docs" / "course" / "examples.md").read_text("utf-8")
     rows = re.findall(r"^\| `(\w+\.py)` \| [^|]* \| ([\d| -]*) \|$", page, re.MULTILINE)
     told = {file: dict(zip(ALL_SETS, map(str.strip, cells.split("|")), strict=True)) for file, cells in rows}
     figures = {file: {isa: str(made) for isa, made in one.instructions.items()} for file, one in EXAMPLES.items()}

@@ -1,0 +1,68 @@
+"""The tables of the course, docs/course: each word means its definition, and each game has a row."""
+
+import random
+import re
+from collections.abc import Iterable
+from functools import reduce
+from operator import xor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from setwise.codegen.board import ALL
+from setwise.codegen.ir.bit_words import BitWords
+from setwise.codegen.ir.values import constant
+from tests.examples.test_games import CHECKED, FILES
+
+COURSE = Path(__file__).parents[2] / "docs" / "course"
+CELLS = re.findall(r"^\| (`x\..*) \| .* \| `(.*)` \|$", (COURSE / "words.md").read_text("utf-8"), re.MULTILINE)
+ROWS = [(word, meant.replace("\\|", "|")) for words, meant in CELLS for word in re.findall("`x[.](.*?)`", words)]
+
+
+def squares(board: int) -> list[int]:
+    return [square for square in range(64) if board >> square & 1]
+
+
+def signed(number: int) -> int:
+    return number - (number >> 63 << 64)
+
+
+def xor_of(numbers: Iterable[int]) -> int:
+    return reduce(xor, numbers, 0)
+
+
+def defined(definition: str, values: dict[str, int]) -> tuple[int, ...]:
+    """The numbers that a definition gives, modulo 2**64; that of a reflection says where each square goes."""
+    names: dict[str, Any] = {"squares": squares, "signed": signed, "xor": xor_of, **values}
+    if "file" in definition:
+        places = ({**names, "file": square % 8, "rank": square // 8} for square in squares(values["x"]))
+        return (sum(1 << file + 8 * rank for file, rank in (eval(definition, each) for each in places)),)
+    found = eval(definition, names)
+    return tuple(number & ALL for number in (found if isinstance(found, tuple) else (found,)))
+
+
+def inputs() -> Iterable[dict[str, int]]:
+    numbers = [0, 1, 1 << 63, ALL, *(random.Random(50).getrandbits(64) for _ in range(20))]
+    for x in numbers:
+        for y in numbers:
+            yield {"x": x, "y": y, "m": y, "n": y % 64, "c": y & 1}
+
+
+@pytest.mark.parametrize(("word", "definition"), ROWS)
+def test_a_word_means_its_definition(word: str, definition: str) -> None:
+    for values in inputs():
+        made = eval(f"x.{word}", {**values, "x": constant(values["x"])})
+        made = made if isinstance(made, tuple) else (made,)
+        assert tuple(value.number for value in made) == defined(definition, values), values
+
+
+def test_every_word_has_a_row() -> None:
+    words = {word.partition("(")[0] for word, _ in ROWS}
+    assert {name for name in dir(BitWords) if not name.startswith("_")} - {"made"} <= words
+
+
+def test_every_game_has_a_row() -> None:
+    text = (COURSE / "examples.md").read_text("utf-8")
+    rows = re.findall(r"^\| `(\w+\.py)` \| [^|]+ \| [^|]+ \| (proved|checked) \|$", text, re.MULTILINE)
+    assert rows == [(file, "checked" if file in CHECKED else "proved") for file in FILES]
