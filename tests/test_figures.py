@@ -147,7 +147,9 @@ STATEMENTS: dict[str, dict[str, str | Callable[[], list[Any]]]] = {
     "docs/course/words.md": {
         "the number of a square ({} to {}) or of a direction ({} to {})": lambda: [0, square("h8"), 0, len(DIR8) - 1],
         "a number from {} to {}": lambda: [0, 8],
-        "A known count of {} or more shifts": lambda: [next(n for n in range(99) if (constant(ALL) << n).number == 0)],
+        "A known count of {} or more shifts all bits out": lambda: [
+            next(n for n in range(99) if (constant(ALL) << n).number == 0)
+        ],
     },
     "docs/course/grids.md": {
         "the {} dark squares of checkers": lambda: [Grid(8, 8, dark=True).all.bit_count()],
