@@ -1,8 +1,9 @@
 """The examples of README and docs/: Python as doctests, and each `$ ...` of a console block with what it prints.
 
 A block with other commands than setwise's own is a session: it runs in a directory of its own, from first command to
-last, and `$ cat FILE` stands for the file that a reader would write. A block under `<!-- slow -->` runs in `make check`
-only; so do all of a page's lines of Python, which may need modules: `<!-- needs NAME... -->`.
+last, and `$ cat FILE` stands for the file that a reader would write. A block under `<!-- continued -->` belongs to the
+session of the block before. A block under `<!-- slow -->` runs in `make check` only; so do all of a page's lines of
+Python, which may need modules: `<!-- needs NAME... -->`.
 """
 
 import doctest
@@ -58,10 +59,16 @@ class Block:
 
 def blocks(page: Path) -> list[Block]:
     """The page's console blocks."""
-    texts = re.findall(r"^(<!-- slow -->\n)?```console\n(.*?)^```", page.read_text("utf-8"), re.MULTILINE | re.DOTALL)
-    return [
-        Block(tuple(map(split, re.split(r"^\$ ", block, flags=re.MULTILINE)[1:])), bool(slow)) for slow, block in texts
-    ]
+    marked = re.compile(r"^(?:<!-- (slow|continued) -->\n)?```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
+    found: list[Block] = []
+    for mark, block in marked.findall(page.read_text("utf-8")):
+        examples = tuple(map(split, re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]))
+        if mark == "continued":
+            before = found.pop()
+            found.append(Block(before.examples + examples, before.slow))
+        else:
+            found.append(Block(examples, mark == "slow"))
+    return found
 
 
 def split(example: str) -> Example:
