@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from setwise.analysis.commands.main import main
 from setwise.codegen.board import ALL
 from setwise.codegen.ir.bit_words import BitWords
 from setwise.codegen.ir.values import constant
@@ -60,6 +61,13 @@ def test_a_word_means_its_definition(word: str, definition: str) -> None:
 def test_every_word_has_a_row() -> None:
     words = {word.partition("(")[0] for word, _ in ROWS}
     assert {name for name in dir(BitWords) if not name.startswith("_")} - {"made"} <= words
+
+
+def test_the_first_page_shows_what_new_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["new", "zone"]) == 0
+    page = (COURSE.parent / "own-routines.md").read_text("utf-8")
+    assert f"$ cat zone.py\n{Path('zone.py').read_text('utf-8')}```" in page
 
 
 def test_every_game_has_a_row() -> None:
