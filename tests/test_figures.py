@@ -137,7 +137,10 @@ STATEMENTS: dict[str, dict[str, str | Callable[[], list[Any]]]] = {
         "than setwise's bytes, in the table below by {} to {} instructions in general registers and by {} to {}": added,
         "Find your squares 0, 1 and 8": NUMBERED,
     },
-    "docs/other-languages.md": {"Java 22 or later": "pytest tests/examples/test_other_languages.py"},
+    "docs/other-languages.md": {
+        "Java 22 or later": "pytest tests/examples/test_other_languages.py",
+        "Zig must be 0.14 or later": "pytest tests/codegen/export/sources/test_modules.py",
+    },
     "docs/own-routines.md": {
         "The {} kernels are for {} calling": lambda: [2 * sum(len(each.widths) for each in TARGETS.values()), WORDS[2]],
         "BMI2 with {} board, SSE2 with {}, AVX2 with {} or {}": lambda: [
