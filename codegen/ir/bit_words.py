@@ -123,7 +123,7 @@ class BitWords:
 
     def flip_horizontal(self) -> Self:
         """Return the board with its files in reverse order: a1 becomes h1."""
-        return reduce(_swapped_fields, (1, 2, 4), self)
+        return reduce(swapped_fields, (1, 2, 4), self)
 
     def rotate_180(self) -> Self:
         """Return the board, turned by half: a1 becomes h8, and the bits are in reverse order."""
@@ -251,7 +251,7 @@ def _exchanged(value: V, swap: tuple[int, int]) -> V:
     return value ^ moved ^ moved << count
 
 
-def _swapped_fields(value: V, width: int) -> V:
+def swapped_fields(value: V, width: int) -> V:
     """Exchange neighbouring fields of `width` bits."""
     low = ((1 << 64) - 1) // ((1 << width) + 1)
     return value >> width & low | (value & low) << width
