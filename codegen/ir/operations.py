@@ -96,7 +96,7 @@ def _corners(zeros: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
     return product(*((0, ~zero & ALL) for zero in zeros))
 
 
-def turned(bits: Any, count: Any) -> Any:
+def turned(bits: int, count: int) -> int:
     """Rotate the bits left by `count`, which may be negative."""
     return (bits << (count & 63) | bits >> (-count & 63)) & ALL
 
