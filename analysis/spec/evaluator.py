@@ -140,7 +140,7 @@ class _Evaluator:
     def _holds(self, condition: Condition, scope: Scope) -> WordLike:
         """Return 1 if the condition holds, else 0."""
         (word,) = self.lanes(condition.value, scope)
-        under = self.zero | (word < self.number(1 if condition.kind == "nonzero" else condition.bound))
+        under = self.zero | (word < self.number(condition.bound))
         return under if condition.kind == "below" else under ^ 1
 
     # -- regions

@@ -14,7 +14,7 @@ lane. A table is read for each lane.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, Literal
+from typing import Any
 
 from setwise.codegen.ir.bit_words import chosen
 from setwise.codegen.ir.numbers import integer
@@ -35,7 +35,7 @@ SIGN = 1 << 63
 
 def nonzero(value: Value) -> Condition:
     """Return the condition that a value is not zero."""
-    return _condition_on("nonzero", value)
+    return at_least(value, 1)
 
 
 def equal(value: Value, other: Value | int) -> Condition:
@@ -47,14 +47,14 @@ def below(value: Value, bound: Value | int) -> Condition:
     """Return the condition that an unsigned value is below `bound`: a value, or a number 1 to 2**31 - 1 or 2**63."""
     if isinstance(bound, Value):
         return nonzero(value.less(bound))
-    return _condition_on("below", value, _bound(bound))
+    return Condition("below", value, _bound(bound))
 
 
 def at_least(value: Value, bound: Value | int) -> Condition:
     """Return the condition that an unsigned value is at least `bound`, a value or number as `below` takes it."""
     if isinstance(bound, Value):
         return equal(value.less(bound), 0)
-    return _condition_on("at-least", value, _bound(bound))
+    return Condition("at-least", value, _bound(bound))
 
 
 def select(choice: Value | Condition, one: Value | int, other: Value | int) -> Value:
@@ -65,7 +65,7 @@ def select(choice: Value | Condition, one: Value | int, other: Value | int) -> V
 def mask_of(condition: Condition) -> Value:
     """Return all ones if the condition holds, else 0."""
     value, bound = condition.value, condition.bound
-    mask = value.is_empty() if condition.kind == "nonzero" or bound == 1 else value.less(bound)
+    mask = value.is_empty() if bound == 1 else value.less(bound)
     return mask if condition.kind == "below" else ~mask
 
 
@@ -73,10 +73,6 @@ def _bound(bound: int) -> int:
     if not 0 < bound < 1 << 31 and bound != SIGN:
         raise ValueError(f"a bound must be from 1 to 2**31 - 1, or 2**63, not {bound}")
     return bound
-
-
-def _condition_on(kind: Literal["nonzero", "below", "at-least"], value: Value, bound: int = 0) -> Condition:
-    return Condition(kind, value, bound)
 
 
 def _results(region: Region) -> tuple[Value, ...]:
@@ -92,7 +88,7 @@ def _loop(condition: Callable[..., Condition], body: Body, carried: tuple[Value,
     nexts, effects = _traced(body, phis)
     asked = condition(*nexts)
     if _LIVE.get():
-        asked = nonzero(_live(asked.value if asked.kind == "nonzero" else mask_of(asked)))
+        asked = nonzero(_live(asked.value if asked.nonzero else mask_of(asked)))
     return _results(Region("loop", carried, (phis,), (nexts,), (effects,), condition=asked))
 
 
@@ -202,7 +198,7 @@ def _loop_in_lanes(condition: Callable[..., Condition], body: Body, carried: tup
 
     def some(mask: Value, *values: Value) -> Condition:
         asked = condition(*values)
-        return asked if asked.kind == "nonzero" else nonzero(mask)
+        return asked if asked.nonzero else nonzero(mask)
 
     first = mask_of(condition(*carried))
     return _loop(some, keeping, (_spread(first, carried[0].lanes), *carried))[1:]
@@ -215,7 +211,7 @@ def _kept(mask: Value, asked: Condition, body: Body, values: tuple[Value, ...]) 
     """
     tested = asked.value
     equal = tested.args if tested.op == "xor" else (tested, constant(0, tested.lanes))
-    for old, new in (equal, equal[::-1]) if asked.kind == "nonzero" else ():
+    for old, new in (equal, equal[::-1]) if asked.nonzero else ():
         if any(value is old for value in values):
             given = tuple(new if value is old else value for value in values)
             pairs = zip(_masked(mask, body, given), given, strict=True)

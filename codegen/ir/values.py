@@ -156,21 +156,25 @@ class Value(BitWords):
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A test: the value is not zero, is below a bound, or is not below it (unsigned).
+    """A test: the value is below a bound or not below it (unsigned); a value that is not below 1 is not zero.
 
     In a region, one of a value of several lanes holds if some lane is not zero.
     """
 
-    kind: Literal["nonzero", "below", "at-least"]
+    kind: Literal["below", "at-least"]
     value: Value
-    bound: int = 0
+    bound: int
 
     @property
     def decided(self) -> bool | None:
         """The outcome if the value is a constant with the same outcome in all lanes, else None."""
-        least = 1 if self.kind == "nonzero" else self.bound
-        outcomes = {(lane < least) == (self.kind == "below") for lane in self.value.constant or ()}
+        outcomes = {(lane < self.bound) == (self.kind == "below") for lane in self.value.constant or ()}
         return outcomes.pop() if len(outcomes) == 1 else None
+
+    @property
+    def nonzero(self) -> bool:
+        """Whether the condition is that the value is not zero."""
+        return self.kind == "at-least" and self.bound == 1
 
     def __bool__(self) -> bool:
         if self.decided is None:

@@ -7,12 +7,11 @@ the comparisons: section 2-12.
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial, reduce
-from typing import Literal
 
 from setwise.codegen.ir.bit_words import swapped_fields
 from setwise.codegen.ir.bits import known_zero
 from setwise.codegen.ir.graph import Graph, rewrite
-from setwise.codegen.ir.values import ALL, Condition, Region, Value, constant, make
+from setwise.codegen.ir.values import ALL, Region, Value, constant, make
 from setwise.codegen.passes.simplify import cse
 from setwise.codegen.targets.table import Target
 
@@ -39,12 +38,9 @@ def lower_words(graph: Graph, target: Target) -> Graph:
 def _sign_tested(region: Region) -> Region:
     """Test the highest bit, where a condition tests whether all bits are copies of it that are 0."""
     asked = region.condition
-    if asked is None or asked.value.op != "sar" or asked.value.attr != (63,):
+    if asked is None or asked.bound != 1 or asked.value.op != "sar" or asked.value.attr != (63,):
         return region
-    if asked.kind != "nonzero" and asked.bound != 1:
-        return region
-    kind: Literal["below", "at-least"] = "below" if asked.kind == "below" else "at-least"
-    return replace(region, condition=Condition(kind, asked.value.args[0], _SIGN))
+    return replace(region, condition=replace(asked, value=asked.value.args[0], bound=_SIGN))
 
 
 def _each(value: Value, *args: Value, op: str) -> Value:
