@@ -149,7 +149,7 @@ class Value(BitWords):
         """Return the value of a shift or rotate, folded."""
         return _shift(op, self, count)
 
-    def _in_place(self) -> Value:
+    def _assigned(self) -> Value:
         """Return the value marked as the result of an in-place operator; itself for a constant and the like."""
         return replace(self, in_place=True) if self.args and self.region is None else self
 
