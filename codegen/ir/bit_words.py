@@ -228,6 +228,8 @@ class BitWords:
 
 def chosen(mask: V, one: V | int, other: V | int) -> V:
     """Return `one` where the mask has ones, else `other`."""
+    if one is other:
+        return mask & 0 | one
     return mask & (one ^ other) ^ other if mask.constant is None else mask & one | ~mask & other
 
 

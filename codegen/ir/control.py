@@ -11,8 +11,7 @@ lane. A table is read for each lane.
 '0x10101'
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from contextvars import ContextVar
 from typing import Any
 
@@ -138,16 +137,6 @@ def _value(value: Value | int) -> Value:
 # ---- In lanes
 
 
-@contextmanager
-def _within(mask: Value) -> Iterator[None]:
-    """Trace a body whose results count in the lanes of a mask."""
-    token = _LIVE.set((*_LIVE.get(), mask))
-    try:
-        yield
-    finally:
-        _LIVE.reset(token)
-
-
 def _live(value: Value) -> Value:
     """Return a value, with 0 in lanes in which the results of a body around do not count: those may hold anything."""
     for mask in _LIVE.get():
@@ -176,15 +165,18 @@ def _widened(carried: tuple[Value, ...], *functions: Callable[..., Any]) -> tupl
 
 def _masked(mask: Value, body: Body, carried: tuple[Value, ...]) -> tuple[Value, ...]:
     """Return a body's next values, which count in the lanes of a mask. Raise ValueError if it writes memory."""
-    with _within(mask):
+    token = _LIVE.set((*_LIVE.get(), mask))
+    try:
         nexts, writes = _traced(body, carried)
+    finally:
+        _LIVE.reset(token)
     if writes:
         raise ValueError("a body in lanes cannot write memory, since not all lanes may run it: write after it")
     return nexts
 
 
-def _select(mask: Value, one: Value, other: Value) -> Value:
-    return other if one is other else chosen(mask, one, other)
+def _all_chosen(mask: Value, some: Iterable[Value], others: Iterable[Value]) -> tuple[Value, ...]:
+    return tuple(chosen(mask, one, other) for one, other in zip(some, others, strict=True))
 
 
 def _loop_in_lanes(condition: Callable[..., Condition], body: Body, carried: tuple[Value, ...]) -> tuple[Value, ...]:
@@ -192,8 +184,9 @@ def _loop_in_lanes(condition: Callable[..., Condition], body: Body, carried: tup
 
     def keeping(mask: Value, *values: Value) -> tuple[Value, ...]:
         kept = _kept(mask, condition(*values), body, values)
-        made = zip(_masked(mask, body, values), values, kept, strict=True)
-        nexts = tuple(after if keeps else _select(mask, after, before) for after, before, keeps in made)
+        made = _masked(mask, body, values)
+        otherwise = (after if keeps else before for after, before, keeps in zip(made, values, kept, strict=True))
+        nexts = _all_chosen(mask, made, otherwise)
         return mask_of(condition(*nexts)), *nexts
 
     def some(mask: Value, *values: Value) -> Condition:
@@ -228,8 +221,7 @@ def _switch_in_lanes(
         entered = mask_of(below(index, number + 1) if falls else below(index ^ number, 1))
         nexts = _masked(entered, body, found if falls else carried)
         always = number == (len(bodies) - 1 if falls else 0)  # no other body of a switch is in its place
-        pairs = zip(nexts, found, strict=True)
-        found = nexts if always else tuple(_select(entered, one, other) for one, other in pairs)
+        found = nexts if always else _all_chosen(entered, nexts, found)
     return found
 
 
@@ -297,8 +289,7 @@ def when(condition: Condition, body: Body, *carried: Value) -> tuple[Value, ...]
     lanes = condition.value.lanes
     if lanes > 1:
         carried, mask = tuple(_spread(value, lanes) for value in carried), mask_of(condition)
-        nexts = _masked(mask, body, carried)
-        return tuple(_select(mask, one, other) for one, other in zip(nexts, carried, strict=True))
+        return _all_chosen(mask, _masked(mask, body, carried), carried)
     carried = _widened(carried, body)
     phis = _phis(carried)
     nexts, effects = _traced(body, phis)
