@@ -196,7 +196,7 @@ class _Evaluator:
         if region.falls:
             for number in range(len(region.bodies)):
                 # Entered at its own number, or by falling through from an earlier body.
-                entered = _at_most(index, number, len(region.bodies))
+                entered = self.zero | (index < number + 1)
                 if known_number(entered) != 0:
                     carried = _chosen(entered, self._body(region, number, carried, scope)[0], carried)
             return carried
@@ -239,15 +239,6 @@ def _chosen(bit: WordLike, one: tuple[Lanes, ...], none: tuple[Lanes, ...]) -> t
         tuple(_either(bit, a, b) for a, b in zip(lanes, others, strict=True))
         for lanes, others in zip(one, none, strict=True)
     )
-
-
-def _at_most(index: WordLike, number: int, bodies: int) -> WordLike:
-    """Return 1 if the index, which is less than `bodies`, is at most `number`, else 0."""
-    known = known_number(index)
-    if known is not None:
-        return int(known <= number)
-    bits = (bodies - 1).bit_length() + 1
-    return (index + ((1 << bits) - 1 - number)) >> bits & 1 ^ 1
 
 
 # -- the operations
