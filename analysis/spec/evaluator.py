@@ -9,13 +9,13 @@ supplies expected results and the formulas of proofs.
 from collections import ChainMap
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from functools import reduce
-from operator import add, or_
+from operator import add
 from typing import Any
 
 from setwise.analysis.spec.raywalk import DIRECTIONS
 from setwise.analysis.spec.words import clip, known_number, population
 from setwise.codegen.ir.graph import Graph
-from setwise.codegen.ir.values import Condition, Region, Value
+from setwise.codegen.ir.values import RESHAPES, Condition, Region, Value
 
 WordLike = Any
 """A value that behaves like a word (`words.WordLike`)."""
@@ -94,8 +94,10 @@ class _Evaluator:
         if value.op == "table":
             numbers, _ = value.attr
             return (self._entry([self.number(number) for number in numbers], args[0][0]),)
+        if value.op in RESHAPES:
+            return RESHAPES[value.op](args[0], value.lanes)
         if value.op in _WHOLE:
-            return _WHOLE[value.op](value, args)
+            return _WHOLE[value.op](*args)
         meaning = _EACH.get(value.op) or value.operation.compute
         if meaning is None:
             raise EvaluationError(f"cannot evaluate the operation '{value.op}'")
@@ -280,17 +282,11 @@ _EACH: Mapping[str, Callable[..., WordLike]] = {
     "tzcnt": lambda word: population(clip(~word & clip(word - 1))),
 }
 """The operations on a lane that `Operation.compute` defines for integers only."""
-_WHOLE: Mapping[str, Callable[[Value, Sequence[Lanes]], Lanes]] = {
-    "broadcast": lambda value, args: args[0] * value.lanes,
-    "unite": lambda _, args: (reduce(or_, args[0]),),
-    "total": lambda _, args: (clip(reduce(add, args[0])),),
-    "beside": lambda _, args: (*args[0], *args[1]),
-    "repeat": lambda _, args: (*args[0] * 2, *args[1] * 2),
-    "extended": lambda value, args: (*args[0], *(word ^ word for word in args[0])),
-    "exchange": lambda _, args: tuple(args[0][lane ^ 2] for lane in range(8)),
-    "join": lambda _, args: tuple(args[lane % 2][lane - lane % 2] for lane in range(len(args[0]))),
-    "join-odd": lambda _, args: tuple(args[lane % 2][lane | 1] for lane in range(len(args[0]))),
-    "low-half": lambda _, args: args[0][: len(args[0]) // 2],
-    "high-half": lambda _, args: args[0][len(args[0]) // 2 :],
-    "put": lambda _, args: args[1],
+_WHOLE: Mapping[str, Callable[..., Lanes]] = {
+    "total": lambda lanes: (clip(reduce(add, lanes)),),
+    "beside": lambda one, other: (*one, *other),
+    "repeat": lambda one, other: (*one * 2, *other * 2),
+    "join": lambda *pair: tuple(pair[lane % 2][lane - lane % 2] for lane in range(len(pair[0]))),
+    "join-odd": lambda *pair: tuple(pair[lane % 2][lane | 1] for lane in range(len(pair[0]))),
+    "put": lambda _, lanes: lanes,
 }

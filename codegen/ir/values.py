@@ -322,7 +322,7 @@ def total(value: Value) -> Value:
 RESHAPES: Mapping[str, Callable[[Lanes, int], Lanes]] = MappingProxyType(
     {
         "broadcast": lambda numbers, lanes: numbers * lanes,
-        "extended": lambda numbers, lanes: (*numbers, *(0,) * (lanes - len(numbers))),
+        "extended": lambda numbers, lanes: (*numbers, *(numbers[0] ^ numbers[0],) * (lanes - len(numbers))),
         "exchange": lambda numbers, _: tuple(numbers[lane ^ 2] for lane in range(len(numbers))),
         "low-half": lambda numbers, lanes: numbers[:lanes],
         "high-half": lambda numbers, lanes: numbers[lanes:],
