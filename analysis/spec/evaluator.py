@@ -1,21 +1,21 @@
 """An interpreter of graphs, independent of the code that lowers them.
 
-It defines the operations of descriptions a second time, but not accesses to arrays. Steps along rays are computed from
-files and ranks. A branch on an unknown word evaluates its bodies and selects results. Loops are iterated. Words may be
-integers, arrays or bit-vectors, as everywhere in the specification. So the same interpreter supplies expected results
-and the formulas of proofs.
+It gives an operation on lanes the meaning of `Operation.compute`, and has none for accesses to arrays. Steps along rays
+are computed from files and ranks. A branch on an unknown word evaluates its bodies and selects results. Loops are
+iterated. Words may be integers, arrays or bit-vectors, as everywhere in the specification. So the same interpreter
+supplies expected results and the formulas of proofs.
 """
 
 from collections import ChainMap
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from functools import reduce
-from operator import add, or_
+from operator import add
 from typing import Any
 
 from setwise.analysis.spec.raywalk import DIRECTIONS
-from setwise.analysis.spec.words import ALL, clip, known_number, population
+from setwise.analysis.spec.words import clip, known_number, population
 from setwise.codegen.ir.graph import Graph
-from setwise.codegen.ir.values import Condition, Region, Value
+from setwise.codegen.ir.values import RESHAPES, Condition, Region, Value
 
 WordLike = Any
 """A value that behaves like a word (`words.WordLike`)."""
@@ -26,8 +26,6 @@ Scope = MutableMapping[Value | Region, Any]
 """The lanes of values and the results of regions. A region's body has a scope nested in the enclosing one."""
 
 MOST_ROUNDS = 1 << 12  # most iterations of one loop
-_HIGHEST = 1 << 63
-_LOW_BITS = 0x7F7F_7F7F_7F7F_7F7F
 
 
 class EvaluationError(ValueError):
@@ -96,13 +94,15 @@ class _Evaluator:
         if value.op == "table":
             numbers, _ = value.attr
             return (self._entry([self.number(number) for number in numbers], args[0][0]),)
+        if value.op in RESHAPES:
+            return RESHAPES[value.op](args[0], value.lanes)
         if value.op in _WHOLE:
-            return _WHOLE[value.op](value, args)
-        if value.op in _COUNTED:
-            return tuple(_COUNTED[value.op](lane, n) for lane, n in zip(args[0], value.attr, strict=True))
-        if value.op not in _EACH:
+            return _WHOLE[value.op](*args)
+        meaning = _EACH.get(value.op) or value.operation.compute
+        if meaning is None:
             raise EvaluationError(f"cannot evaluate the operation '{value.op}'")
-        return tuple(clip(_EACH[value.op](*lane)) for lane in zip(*args, strict=True))
+        columns = args if value.attr is None else [*args, value.attr]
+        return tuple(clip(meaning(*lane)) for lane in zip(*columns, strict=True))
 
     # -- rays
 
@@ -142,10 +142,7 @@ class _Evaluator:
     def _holds(self, condition: Condition, scope: Scope) -> WordLike:
         """Return 1 if the condition holds, else 0."""
         (word,) = self.lanes(condition.value, scope)
-        if condition.kind == "nonzero":
-            return clip(word | clip(self.zero - word)) >> 63
-        bound = self.number(condition.bound)
-        under = clip((~word & bound) | (~(word ^ bound) & clip(word - bound))) >> 63
+        under = self.zero | (word < self.number(condition.bound))
         return under if condition.kind == "below" else under ^ 1
 
     # -- regions
@@ -201,7 +198,7 @@ class _Evaluator:
         if region.falls:
             for number in range(len(region.bodies)):
                 # Entered at its own number, or by falling through from an earlier body.
-                entered = _at_most(index, number, len(region.bodies))
+                entered = self.zero | (index < number + 1)
                 if known_number(entered) != 0:
                     carried = _chosen(entered, self._body(region, number, carried, scope)[0], carried)
             return carried
@@ -246,75 +243,7 @@ def _chosen(bit: WordLike, one: tuple[Lanes, ...], none: tuple[Lanes, ...]) -> t
     )
 
 
-def _at_most(index: WordLike, number: int, bodies: int) -> WordLike:
-    """Return 1 if the index, which is less than `bodies`, is at most `number`, else 0."""
-    known = known_number(index)
-    if known is not None:
-        return int(known <= number)
-    bits = (bodies - 1).bit_length() + 1
-    return (index + ((1 << bits) - 1 - number)) >> bits & 1 ^ 1
-
-
 # -- the operations
-
-
-def _left(word: WordLike, n: int) -> WordLike:
-    return clip(word << n) if n < 64 else word ^ word
-
-
-def _right(word: WordLike, n: int) -> WordLike:
-    return word >> n if n < 64 else word ^ word
-
-
-def _rotated(word: WordLike, n: int) -> WordLike:
-    return _left(word, n % 64) | _right(word, -n % 64)
-
-
-def _add_bytes(a: WordLike, b: WordLike) -> WordLike:
-    """Add byte by byte, each modulo 256. The highest bits are added separately, so that no carry leaves a byte."""
-    return ((a & _LOW_BITS) + (b & _LOW_BITS)) ^ ((a ^ b) & (ALL ^ _LOW_BITS))
-
-
-def _sub_bytes(a: WordLike, b: WordLike) -> WordLike:
-    high = ALL ^ _LOW_BITS
-    return ((a | high) - (b & _LOW_BITS)) ^ ((a ^ ~b) & high)
-
-
-def _signed_shift(word: WordLike, n: int) -> WordLike:
-    """Return the word shifted right by 0 to 63 with copies of its highest bit."""
-    return word >> n | _ones_if(word >> 63) << 1 << (63 - n)
-
-
-def _ones_if(truth: WordLike) -> WordLike:
-    """Return all ones for 1 (or True), 0 for 0, in the kind of the word."""
-    return clip(0 - truth)
-
-
-def _less(a: WordLike, b: WordLike) -> WordLike:
-    return _ones_if(a ^ a | (a < b))
-
-
-def _gathered(word: WordLike, mask: WordLike) -> WordLike:
-    """Return the bits at the squares of the mask, collected from the last square to the first."""
-    result = word ^ word
-    for square in reversed(range(64)):
-        here = mask >> square & 1
-        result = clip(result << here) | word >> square & here
-    return result
-
-
-def _scattered(word: WordLike, mask: WordLike) -> WordLike:
-    """Return the lowest bits at the squares of the mask: each square of the mask takes the next bit."""
-    result = word ^ word
-    for square in range(64):
-        here = mask >> square & 1
-        result, word = result | (word & here) << square, word >> here
-    return result
-
-
-def _flipped(word: WordLike) -> WordLike:
-    """Return the board with its ranks in reverse order."""
-    return reduce(or_, ((word >> 8 * rank & 0xFF) << 8 * (7 - rank) for rank in range(8)))
 
 
 def _squares(of: Callable[[int, int], bool]) -> int:
@@ -332,7 +261,7 @@ def _stepped(word: WordLike, step: Step, n: int) -> WordLike:
     """Return the board shifted by n steps along a ray, without the squares that leave it."""
     distance = n * (step[0] + 8 * step[1])
     staying = word & _behind((-step[0], -step[1]), n)
-    return _left(staying, distance) if distance >= 0 else _right(staying, -distance)
+    return clip(staying << distance) if distance >= 0 else staying >> -distance
 
 
 def _run(word: WordLike, step: Step, n: int) -> WordLike:
@@ -348,52 +277,16 @@ _RAYS: Mapping[str, Callable[[WordLike, Step, int], WordLike]] = {
     "run": _run,
     "path": lambda word, step, _: word & _behind(step, 1),
 }
-_COUNTED: Mapping[str, Callable[[WordLike, int], WordLike]] = {
-    "shl": _left,
-    "shr": _right,
-    "rotl": _rotated,
-    "sar": lambda word, n: clip(_signed_shift(word, n)),
-}
 _EACH: Mapping[str, Callable[..., WordLike]] = {
-    "copy": lambda a: a,
-    "not": lambda a: ~a,
-    "and": lambda a, b: a & b,
-    "or": lambda a, b: a | b,
-    "xor": lambda a, b: a ^ b,
-    "add": lambda a, b: a + b,
-    "sub": lambda a, b: a - b,
-    "mul": lambda a, b: a * b,
-    "select": lambda a, b, c: a & b | ~a & c,
-    "add-bytes": _add_bytes,
-    "sub-bytes": _sub_bytes,
-    "flip": _flipped,
     "popcount": population,
-    "neg": lambda a: 0 - a,
-    "isolate-lsb": lambda a: a & clip(0 - a),
-    "clear-lsb": lambda a: a & clip(a - 1),
-    "mask-to-lsb": lambda a: a ^ clip(a - 1),
-    "tzcnt": lambda a: population(clip(~a & clip(a - 1))),
-    "equal": lambda a, b: _ones_if(a ^ a | (a == b)),
-    "less": _less,
-    "less-signed": lambda a, b: _less(a ^ _HIGHEST, b ^ _HIGHEST),
-    "gather": _gathered,
-    "scatter": _scattered,
-    "sarv": lambda a, n: _signed_shift(a, n & 63),
-    "shlv": lambda a, n: a << (n & 63),
-    "shrv": lambda a, n: a >> (n & 63),
-    "rotlv": lambda a, n: a << (n & 63) | a >> (~n + 1 & 63),
+    "tzcnt": lambda word: population(clip(~word & clip(word - 1))),
 }
-_WHOLE: Mapping[str, Callable[[Value, Sequence[Lanes]], Lanes]] = {
-    "broadcast": lambda value, args: args[0] * value.lanes,
-    "unite": lambda _, args: (reduce(or_, args[0]),),
-    "total": lambda _, args: (clip(reduce(add, args[0])),),
-    "beside": lambda _, args: (*args[0], *args[1]),
-    "repeat": lambda _, args: (*args[0] * 2, *args[1] * 2),
-    "extended": lambda value, args: (*args[0], *(word ^ word for word in args[0])),
-    "exchange": lambda _, args: tuple(args[0][lane ^ 2] for lane in range(8)),
-    "join": lambda _, args: tuple(args[lane % 2][lane - lane % 2] for lane in range(len(args[0]))),
-    "join-odd": lambda _, args: tuple(args[lane % 2][lane | 1] for lane in range(len(args[0]))),
-    "low-half": lambda _, args: args[0][: len(args[0]) // 2],
-    "high-half": lambda _, args: args[0][len(args[0]) // 2 :],
-    "put": lambda _, args: args[1],
+"""The operations on a lane that `Operation.compute` defines for integers only."""
+_WHOLE: Mapping[str, Callable[..., Lanes]] = {
+    "total": lambda lanes: (clip(reduce(add, lanes)),),
+    "beside": lambda one, other: (*one, *other),
+    "repeat": lambda one, other: (*one * 2, *other * 2),
+    "join": lambda *pair: tuple(pair[lane % 2][lane - lane % 2] for lane in range(len(pair[0]))),
+    "join-odd": lambda *pair: tuple(pair[lane % 2][lane | 1] for lane in range(len(pair[0]))),
+    "put": lambda _, lanes: lanes,
 }

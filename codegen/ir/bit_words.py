@@ -6,15 +6,27 @@ its operators, the others operations that passes rewrite for targets without an 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import reduce
 from operator import or_, xor
 from typing import Self, TypeVar
 
 Lanes = tuple[int, ...]
+T = TypeVar("T")
 V = TypeVar("V", bound="BitWords")
 
 _LOW = (1 << 32) - 1
 _NIBBLES = 0x1111_1111_1111_1111
+
+
+def _operator(op: str) -> Callable[[V, V | int], V]:
+    """Return the operator of values for an operation."""
+    return lambda value, other: value._made(op, other)
+
+
+def _in_place(operator: Callable[[V, T], V]) -> Callable[[V, T], V]:
+    """Return the in-place form of an operator, such as &= for &."""
+    return lambda value, other: operator(value, other)._assigned()
 
 
 class BitWords:
@@ -35,7 +47,7 @@ class BitWords:
         """Return the value of a shift or rotate."""
         raise NotImplementedError
 
-    def _in_place(self) -> Self:
+    def _assigned(self) -> Self:
         """Return the value marked as the result of an in-place operator."""
         raise NotImplementedError
 
@@ -44,24 +56,12 @@ class BitWords:
 
     # -- operators
 
-    def __and__(self, other: Self | int) -> Self:
-        return self._made("and", other)
-
-    def __or__(self, other: Self | int) -> Self:
-        return self._made("or", other)
-
-    def __xor__(self, other: Self | int) -> Self:
-        return self._made("xor", other)
-
-    def __add__(self, other: Self | int) -> Self:
-        return self._made("add", other)
-
-    def __sub__(self, other: Self | int) -> Self:
-        return self._made("sub", other)
-
-    def __mul__(self, other: Self | int) -> Self:
-        return self._made("mul", other)
-
+    __and__ = _operator("and")
+    __or__ = _operator("or")
+    __xor__ = _operator("xor")
+    __add__ = _operator("add")
+    __sub__ = _operator("sub")
+    __mul__ = _operator("mul")
     __rand__, __ror__, __rxor__, __radd__, __rmul__ = __and__, __or__, __xor__, __add__, __mul__
 
     def __rsub__(self, other: int) -> Self:
@@ -82,26 +82,13 @@ class BitWords:
     def __rlshift__(self, other: int) -> Self:
         return self._with(other)[1] << self
 
-    def __iand__(self, other: Self | int) -> Self:
-        return (self & other)._in_place()
-
-    def __ior__(self, other: Self | int) -> Self:
-        return (self | other)._in_place()
-
-    def __ixor__(self, other: Self | int) -> Self:
-        return (self ^ other)._in_place()
-
-    def __iadd__(self, other: Self | int) -> Self:
-        return (self + other)._in_place()
-
-    def __isub__(self, other: Self | int) -> Self:
-        return (self - other)._in_place()
-
-    def __ilshift__(self, other: int | Lanes | Self) -> Self:
-        return (self << other)._in_place()
-
-    def __irshift__(self, other: int | Lanes | Self) -> Self:
-        return (self >> other)._in_place()
+    __iand__ = _in_place(__and__)
+    __ior__ = _in_place(__or__)
+    __ixor__ = _in_place(__xor__)
+    __iadd__ = _in_place(__add__)
+    __isub__ = _in_place(__sub__)
+    __ilshift__ = _in_place(__lshift__)
+    __irshift__ = _in_place(__rshift__)
 
     def rotate(self, count: int | Lanes | Self) -> Self:
         """Rotate left by `count`; a negative count rotates right."""
@@ -123,7 +110,7 @@ class BitWords:
 
     def flip_horizontal(self) -> Self:
         """Return the board with its files in reverse order: a1 becomes h1."""
-        return reduce(_swapped_fields, (1, 2, 4), self)
+        return reduce(swapped_fields, (1, 2, 4), self)
 
     def rotate_180(self) -> Self:
         """Return the board, turned by half: a1 becomes h8, and the bits are in reverse order."""
@@ -241,6 +228,8 @@ class BitWords:
 
 def chosen(mask: V, one: V | int, other: V | int) -> V:
     """Return `one` where the mask has ones, else `other`."""
+    if one is other:
+        return mask & 0 | one
     return mask & (one ^ other) ^ other if mask.constant is None else mask & one | ~mask & other
 
 
@@ -251,7 +240,7 @@ def _exchanged(value: V, swap: tuple[int, int]) -> V:
     return value ^ moved ^ moved << count
 
 
-def _swapped_fields(value: V, width: int) -> V:
+def swapped_fields(value: V, width: int) -> V:
     """Exchange neighbouring fields of `width` bits."""
     low = ((1 << 64) - 1) // ((1 << width) + 1)
     return value >> width & low | (value & low) << width

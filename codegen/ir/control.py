@@ -11,10 +11,9 @@ lane. A table is read for each lane.
 '0x10101'
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from contextvars import ContextVar
-from typing import Any, Literal
+from typing import Any
 
 from setwise.codegen.ir.bit_words import chosen
 from setwise.codegen.ir.numbers import integer
@@ -35,7 +34,7 @@ SIGN = 1 << 63
 
 def nonzero(value: Value) -> Condition:
     """Return the condition that a value is not zero."""
-    return _condition_on("nonzero", value)
+    return at_least(value, 1)
 
 
 def equal(value: Value, other: Value | int) -> Condition:
@@ -47,14 +46,14 @@ def below(value: Value, bound: Value | int) -> Condition:
     """Return the condition that an unsigned value is below `bound`: a value, or a number 1 to 2**31 - 1 or 2**63."""
     if isinstance(bound, Value):
         return nonzero(value.less(bound))
-    return _condition_on("below", value, _bound(bound))
+    return Condition("below", value, _bound(bound))
 
 
 def at_least(value: Value, bound: Value | int) -> Condition:
     """Return the condition that an unsigned value is at least `bound`, a value or number as `below` takes it."""
     if isinstance(bound, Value):
         return equal(value.less(bound), 0)
-    return _condition_on("at-least", value, _bound(bound))
+    return Condition("at-least", value, _bound(bound))
 
 
 def select(choice: Value | Condition, one: Value | int, other: Value | int) -> Value:
@@ -65,7 +64,7 @@ def select(choice: Value | Condition, one: Value | int, other: Value | int) -> V
 def mask_of(condition: Condition) -> Value:
     """Return all ones if the condition holds, else 0."""
     value, bound = condition.value, condition.bound
-    mask = value.is_empty() if condition.kind == "nonzero" or bound == 1 else value.less(bound)
+    mask = value.is_empty() if bound == 1 else value.less(bound)
     return mask if condition.kind == "below" else ~mask
 
 
@@ -73,10 +72,6 @@ def _bound(bound: int) -> int:
     if not 0 < bound < 1 << 31 and bound != SIGN:
         raise ValueError(f"a bound must be from 1 to 2**31 - 1, or 2**63, not {bound}")
     return bound
-
-
-def _condition_on(kind: Literal["nonzero", "below", "at-least"], value: Value, bound: int = 0) -> Condition:
-    return Condition(kind, value, bound)
 
 
 def _results(region: Region) -> tuple[Value, ...]:
@@ -92,7 +87,7 @@ def _loop(condition: Callable[..., Condition], body: Body, carried: tuple[Value,
     nexts, effects = _traced(body, phis)
     asked = condition(*nexts)
     if _LIVE.get():
-        asked = nonzero(_live(asked.value if asked.kind == "nonzero" else mask_of(asked)))
+        asked = nonzero(_live(asked.value if asked.nonzero else mask_of(asked)))
     return _results(Region("loop", carried, (phis,), (nexts,), (effects,), condition=asked))
 
 
@@ -142,16 +137,6 @@ def _value(value: Value | int) -> Value:
 # ---- In lanes
 
 
-@contextmanager
-def _within(mask: Value) -> Iterator[None]:
-    """Trace a body whose results count in the lanes of a mask."""
-    token = _LIVE.set((*_LIVE.get(), mask))
-    try:
-        yield
-    finally:
-        _LIVE.reset(token)
-
-
 def _live(value: Value) -> Value:
     """Return a value, with 0 in lanes in which the results of a body around do not count: those may hold anything."""
     for mask in _LIVE.get():
@@ -180,15 +165,18 @@ def _widened(carried: tuple[Value, ...], *functions: Callable[..., Any]) -> tupl
 
 def _masked(mask: Value, body: Body, carried: tuple[Value, ...]) -> tuple[Value, ...]:
     """Return a body's next values, which count in the lanes of a mask. Raise ValueError if it writes memory."""
-    with _within(mask):
+    token = _LIVE.set((*_LIVE.get(), mask))
+    try:
         nexts, writes = _traced(body, carried)
+    finally:
+        _LIVE.reset(token)
     if writes:
         raise ValueError("a body in lanes cannot write memory, since not all lanes may run it: write after it")
     return nexts
 
 
-def _select(mask: Value, one: Value, other: Value) -> Value:
-    return other if one is other else chosen(mask, one, other)
+def _all_chosen(mask: Value, some: Iterable[Value], others: Iterable[Value]) -> tuple[Value, ...]:
+    return tuple(chosen(mask, one, other) for one, other in zip(some, others, strict=True))
 
 
 def _loop_in_lanes(condition: Callable[..., Condition], body: Body, carried: tuple[Value, ...]) -> tuple[Value, ...]:
@@ -196,13 +184,14 @@ def _loop_in_lanes(condition: Callable[..., Condition], body: Body, carried: tup
 
     def keeping(mask: Value, *values: Value) -> tuple[Value, ...]:
         kept = _kept(mask, condition(*values), body, values)
-        made = zip(_masked(mask, body, values), values, kept, strict=True)
-        nexts = tuple(after if keeps else _select(mask, after, before) for after, before, keeps in made)
+        made = _masked(mask, body, values)
+        otherwise = (after if keeps else before for after, before, keeps in zip(made, values, kept, strict=True))
+        nexts = _all_chosen(mask, made, otherwise)
         return mask_of(condition(*nexts)), *nexts
 
     def some(mask: Value, *values: Value) -> Condition:
         asked = condition(*values)
-        return asked if asked.kind == "nonzero" else nonzero(mask)
+        return asked if asked.nonzero else nonzero(mask)
 
     first = mask_of(condition(*carried))
     return _loop(some, keeping, (_spread(first, carried[0].lanes), *carried))[1:]
@@ -215,7 +204,7 @@ def _kept(mask: Value, asked: Condition, body: Body, values: tuple[Value, ...]) 
     """
     tested = asked.value
     equal = tested.args if tested.op == "xor" else (tested, constant(0, tested.lanes))
-    for old, new in (equal, equal[::-1]) if asked.kind == "nonzero" else ():
+    for old, new in (equal, equal[::-1]) if asked.nonzero else ():
         if any(value is old for value in values):
             given = tuple(new if value is old else value for value in values)
             pairs = zip(_masked(mask, body, given), given, strict=True)
@@ -232,8 +221,7 @@ def _switch_in_lanes(
         entered = mask_of(below(index, number + 1) if falls else below(index ^ number, 1))
         nexts = _masked(entered, body, found if falls else carried)
         always = number == (len(bodies) - 1 if falls else 0)  # no other body of a switch is in its place
-        pairs = zip(nexts, found, strict=True)
-        found = nexts if always else tuple(_select(entered, one, other) for one, other in pairs)
+        found = nexts if always else _all_chosen(entered, nexts, found)
     return found
 
 
@@ -301,8 +289,7 @@ def when(condition: Condition, body: Body, *carried: Value) -> tuple[Value, ...]
     lanes = condition.value.lanes
     if lanes > 1:
         carried, mask = tuple(_spread(value, lanes) for value in carried), mask_of(condition)
-        nexts = _masked(mask, body, carried)
-        return tuple(_select(mask, one, other) for one, other in zip(nexts, carried, strict=True))
+        return _all_chosen(mask, _masked(mask, body, carried), carried)
     carried = _widened(carried, body)
     phis = _phis(carried)
     nexts, effects = _traced(body, phis)

@@ -6,14 +6,16 @@ operations that are missing here; nothing is known of them.
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, reduce
 from itertools import product
+from operator import or_
 from types import MappingProxyType
-
-from setwise.codegen.board import squares
+from typing import Any
 
 ALL = (1 << 64) - 1
 _LOW = (1 << 32) - 1
+_SIGN = 1 << 63
+_LOW_BITS, _HIGH_BITS = 0x7F7F_7F7F_7F7F_7F7F, 0x8080_8080_8080_8080  # of each byte
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +23,8 @@ class Operation:
     """The properties of one operation.
 
     compute    a function from one lane of each argument, and of `attr` if any (a shift count), to the result, which
-               may need reduction modulo 2**64; None if it is not known
+               may need reduction modulo 2**64; None if it is not known. Except for affine, popcount and tzcnt, lanes
+               may be arrays or bit-vectors
     bitwise    each bit of the result depends only on the argument bits in the same position
     left       1 for shl and rotl, -1 for shr: shifts and a rotate by constant counts; 0 for other operations
     commutes   the two arguments may be exchanged
@@ -95,21 +98,17 @@ def _corners(zeros: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
 
 def turned(bits: int, count: int) -> int:
     """Rotate the bits left by `count`, which may be negative."""
-    return (bits << count % 64 | bits >> -count % 64) & ALL
+    return (bits << (count & 63) | bits >> (-count & 63)) & ALL
 
 
-def _signed(number: int) -> int:
-    """Return the signed number with the same 64 bits."""
-    return number - (number >> 63 << 64)
+def _signed_shift(bits: Any, count: Any) -> Any:
+    """Shift the bits right by 0 to 63, with copies of the highest bit shifted in."""
+    return bits >> count | -(bits >> 63) << 1 << 63 - count
 
 
-def _bytes(sign: int) -> Callable[[int, int], int]:
-    """Return a function that adds (sign 1) or subtracts (-1) two numbers byte by byte, each byte modulo 256."""
-
-    def compute(a: int, b: int) -> int:
-        return sum(((a >> at & 0xFF) + sign * (b >> at & 0xFF) & 0xFF) << at for at in range(0, 64, 8))
-
-    return compute
+def _truth(holds: Any, like: Any) -> Any:
+    """Return all ones if a comparison holds, else 0, in the kind of a word."""
+    return -(like ^ like | holds)
 
 
 def _affine(squares: int, matrix: int, n: int) -> int:
@@ -119,14 +118,22 @@ def _affine(squares: int, matrix: int, n: int) -> int:
     return int.from_bytes(byte ^ n for byte in products)
 
 
-def _gather(bits: int, mask: int) -> int:
-    """Return the bits at the positions of the mask, packed from the lowest bit (pext)."""
-    return sum((bits >> square & 1) << at for at, square in enumerate(squares(mask)))
+def _gather(bits: Any, mask: Any) -> Any:
+    """Return the bits at the squares of the mask, packed from the lowest bit (pext), the last square first."""
+    result = bits ^ bits
+    for square in reversed(range(64)):
+        here = mask >> square & 1
+        result = result << here | bits >> square & here
+    return result
 
 
-def _scatter(bits: int, mask: int) -> int:
-    """Return the lowest bits, deposited at the positions of the mask (pdep)."""
-    return sum((bits >> at & 1) << square for at, square in enumerate(squares(mask)))
+def _scatter(bits: Any, mask: Any) -> Any:
+    """Return the lowest bits, deposited at the squares of the mask (pdep): each square takes the next bit."""
+    result = bits ^ bits
+    for square in range(64):
+        here = mask >> square & 1
+        result, bits = result | (bits & here) << square, bits >> here
+    return result
 
 
 _TABLE = (
@@ -144,27 +151,27 @@ _TABLE = (
     Operation("mul", lambda a, b: a * b, commutes=True, neutral=1, absorbing=0),
     Operation("low-product", lambda a, b: (a & _LOW) * (b & _LOW), commutes=True, absorbing=0),
     Operation("neg", lambda a: -a),
-    Operation("add-bytes", _bytes(1)),
-    Operation("sub-bytes", _bytes(-1)),
+    Operation("add-bytes", lambda a, b: ((a & _LOW_BITS) + (b & _LOW_BITS)) ^ ((a ^ b) & _HIGH_BITS)),
+    Operation("sub-bytes", lambda a, b: ((a | _HIGH_BITS) - (b & _LOW_BITS)) ^ ((a ^ ~b) & _HIGH_BITS)),
     Operation("scaled-sum", lambda a, b, n: a + (b << n)),
-    Operation("shl", lambda a, n: a << n if n < 64 else 0, left=1),
-    Operation("shr", lambda a, n: a >> n, left=-1),
+    Operation("shl", lambda a, n: a << n if n < 64 else a ^ a, left=1),
+    Operation("shr", lambda a, n: a >> n if n < 64 else a ^ a, left=-1),
     Operation("rotl", turned, left=1),
     Operation("low-shl", lambda a, n: a << n & _LOW),
-    Operation("shlv", lambda a, n: a << n % 64),
-    Operation("shrv", lambda a, n: a >> n % 64),
+    Operation("shlv", lambda a, n: a << (n & 63)),
+    Operation("shrv", lambda a, n: a >> (n & 63)),
     Operation("rotlv", turned),
-    Operation("sar", lambda a, n: _signed(a) >> n),
-    Operation("sarv", lambda a, n: _signed(a) >> n % 64),
-    Operation("flip", lambda a: int.from_bytes(a.to_bytes(8), "little")),
+    Operation("sar", _signed_shift),
+    Operation("sarv", lambda a, n: _signed_shift(a, n & 63)),
+    Operation("flip", lambda a: reduce(or_, ((a >> 8 * at & 0xFF) << 8 * (7 - at) for at in range(8)))),
     Operation("popcount", lambda a: a.bit_count(), most=64),
     Operation("isolate-lsb", lambda a: a & -a),
     Operation("clear-lsb", lambda a: a & (a - 1)),
     Operation("mask-to-lsb", lambda a: a ^ (a - 1)),
     Operation("tzcnt", lambda a: (a & -a).bit_length() - 1 if a else 64, most=64, cycles=3),
-    Operation("equal", lambda a, b: -(a == b), commutes=True),
-    Operation("less", lambda a, b: -(a < b)),
-    Operation("less-signed", lambda a, b: -(_signed(a) < _signed(b))),
+    Operation("equal", lambda a, b: _truth(a == b, a), commutes=True),
+    Operation("less", lambda a, b: _truth(a < b, a)),
+    Operation("less-signed", lambda a, b: _truth((a ^ _SIGN) < (b ^ _SIGN), a)),
     *(Operation(name, mask=True, cycles=3) for name in ("equal-mask", "less-mask", "less-signed-mask")),
     Operation("gather", _gather, cycles=3),
     Operation("scatter", _scatter, cycles=3),

@@ -149,28 +149,32 @@ class Value(BitWords):
         """Return the value of a shift or rotate, folded."""
         return _shift(op, self, count)
 
-    def _in_place(self) -> Value:
+    def _assigned(self) -> Value:
         """Return the value marked as the result of an in-place operator; itself for a constant and the like."""
         return replace(self, in_place=True) if self.args and self.region is None else self
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A test: the value is not zero, is below a bound, or is not below it (unsigned).
+    """A test: the value is below a bound or not below it (unsigned); a value that is not below 1 is not zero.
 
     In a region, one of a value of several lanes holds if some lane is not zero.
     """
 
-    kind: Literal["nonzero", "below", "at-least"]
+    kind: Literal["below", "at-least"]
     value: Value
-    bound: int = 0
+    bound: int
 
     @property
     def decided(self) -> bool | None:
         """The outcome if the value is a constant with the same outcome in all lanes, else None."""
-        least = 1 if self.kind == "nonzero" else self.bound
-        outcomes = {(lane < least) == (self.kind == "below") for lane in self.value.constant or ()}
+        outcomes = {(lane < self.bound) == (self.kind == "below") for lane in self.value.constant or ()}
         return outcomes.pop() if len(outcomes) == 1 else None
+
+    @property
+    def nonzero(self) -> bool:
+        """Whether the condition is that the value is not zero."""
+        return self.kind == "at-least" and self.bound == 1
 
     def __bool__(self) -> bool:
         if self.decided is None:
@@ -318,7 +322,7 @@ def total(value: Value) -> Value:
 RESHAPES: Mapping[str, Callable[[Lanes, int], Lanes]] = MappingProxyType(
     {
         "broadcast": lambda numbers, lanes: numbers * lanes,
-        "extended": lambda numbers, lanes: (*numbers, *(0,) * (lanes - len(numbers))),
+        "extended": lambda numbers, lanes: (*numbers, *(numbers[0] ^ numbers[0],) * (lanes - len(numbers))),
         "exchange": lambda numbers, _: tuple(numbers[lane ^ 2] for lane in range(len(numbers))),
         "low-half": lambda numbers, lanes: numbers[:lanes],
         "high-half": lambda numbers, lanes: numbers[lanes:],

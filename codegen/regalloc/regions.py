@@ -96,17 +96,17 @@ def _compared(region: Region, register: Register) -> Iterator[Instruction]:
 
 
 _TESTS = {"general": "test", "vector": "vptest", "mask": "kortestb"}
-_JUMPS = {"nonzero": ("jz", "jnz"), "below": ("jae", "jb"), "at-least": ("jb", "jae")}
-_SIGN_JUMPS = {"below": ("js", "jns"), "at-least": ("jns", "js")}
+_JUMPS = {1: ("jnz", "jz"), SIGN: ("js", "jns")}
+"""The jumps that are taken unless a value is below these bounds, and if it is. They need only a test of the value."""
 
 
 def _branch(condition: Condition, at: dict[Value, int], label: Label, *, holds: bool) -> Items:
     """Return a test, and a jump to a label that is taken if the condition's outcome is `holds`."""
     register = sized(REGISTERS[at[condition.value]], condition.value.lanes)
-    jumps = _SIGN_JUMPS if condition.bound == SIGN else _JUMPS
-    itself = condition.bound in (0, SIGN)
+    itself = condition.bound in _JUMPS
     test = (_TESTS[register.file], (register, register)) if itself else ("cmp", (register, condition.bound))
-    return (Instruction(*test), Instruction(jumps[condition.kind][holds], (label,)))
+    jump = _JUMPS.get(condition.bound, ("jae", "jb"))[holds == (condition.kind == "below")]
+    return (Instruction(*test), Instruction(jump, (label,)))
 
 
 def _leave(machine: Machine, before: Assignment, point: Point) -> list[Edge]:

@@ -194,7 +194,7 @@ def test_each_lane_has_what_it_has_alone(function: Callable[..., Value]) -> None
 
 
 def test_a_lane_that_is_not_frozen_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(control, "_select", lambda mask, one, other: one)
+    monkeypatch.setattr(control, "chosen", lambda mask, one, other: one)
     description = described(counted)
     run(description, lower(description.routine, "bmi2"))
     with pytest.raises(AssertionError):

@@ -209,7 +209,8 @@ def functions(*isas: str) -> Functions:
 @pytest.mark.parametrize(
     ("compiler", "isas"),
     [
-        (C[0], ALL_SETS),
+        (C[0], ("x86-64", "avx2", "avx512")),
+        pytest.param(C[0], ALL_SETS, marks=pytest.mark.slow),
         pytest.param(C[1], ALL_SETS, marks=pytest.mark.slow),
         pytest.param(C[2], ALL_SETS, marks=pytest.mark.slow),
         pytest.param(RUST, ALL_SETS, marks=pytest.mark.slow),

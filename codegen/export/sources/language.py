@@ -175,9 +175,10 @@ class Language:
 
     def condition(self, condition: Condition, text: str, *, holds: bool) -> str:
         """Return the expression of a condition, or of its negation."""
-        if condition.kind == "nonzero":
-            return f"{text} {'!=' if holds else '=='} 0"
-        return f"{text} {'<' if (condition.kind == 'below') == holds else '>='} {self.number(condition.bound)}"
+        below = (condition.kind == "below") == holds
+        if condition.bound == 1:
+            return f"{text} {'==' if below else '!='} 0"
+        return f"{text} {'<' if below else '>='} {self.number(condition.bound)}"
 
     def loop(self, body: Sequence[str], leave: str) -> Iterator[str]:
         """Yield a loop that ends if `leave` holds after the body."""
