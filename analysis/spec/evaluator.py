@@ -98,8 +98,9 @@ class _Evaluator:
             return (self._entry([self.number(number) for number in numbers], args[0][0]),)
         if value.op in _WHOLE:
             return _WHOLE[value.op](value, args)
-        if value.op in _COUNTED:
-            return tuple(_COUNTED[value.op](lane, n) for lane, n in zip(args[0], value.attr, strict=True))
+        if value.op in ("shl", "shr", "rotl", "sar"):
+            counted = [(lane if n < 64 else lane ^ lane, n) for lane, n in zip(args[0], value.attr, strict=True)]
+            return tuple(clip(_EACH[f"{value.op}v"](*each)) for each in counted)
         if value.op not in _EACH:
             raise EvaluationError(f"cannot evaluate the operation '{value.op}'")
         return tuple(clip(_EACH[value.op](*lane)) for lane in zip(*args, strict=True))
@@ -266,10 +267,6 @@ def _right(word: WordLike, n: int) -> WordLike:
     return word >> n if n < 64 else word ^ word
 
 
-def _rotated(word: WordLike, n: int) -> WordLike:
-    return _left(word, n % 64) | _right(word, -n % 64)
-
-
 def _add_bytes(a: WordLike, b: WordLike) -> WordLike:
     """Add byte by byte, each modulo 256. The highest bits are added separately, so that no carry leaves a byte."""
     return ((a & _LOW_BITS) + (b & _LOW_BITS)) ^ ((a ^ b) & (ALL ^ _LOW_BITS))
@@ -288,10 +285,6 @@ def _signed_shift(word: WordLike, n: int) -> WordLike:
 def _ones_if(truth: WordLike) -> WordLike:
     """Return all ones for 1 (or True), 0 for 0, in the kind of the word."""
     return clip(0 - truth)
-
-
-def _less(a: WordLike, b: WordLike) -> WordLike:
-    return _ones_if(a ^ a | (a < b))
 
 
 def _gathered(word: WordLike, mask: WordLike) -> WordLike:
@@ -317,15 +310,11 @@ def _flipped(word: WordLike) -> WordLike:
     return reduce(or_, ((word >> 8 * rank & 0xFF) << 8 * (7 - rank) for rank in range(8)))
 
 
-def _squares(of: Callable[[int, int], bool]) -> int:
-    """Return the set of squares whose file and rank satisfy a predicate."""
-    return sum(1 << 8 * rank + file for rank in range(8) for file in range(8) if of(file, rank))
-
-
 def _behind(step: Step, n: int) -> int:
     """Return the squares with at least n squares of the board behind them, against the direction of the ray."""
     files, ranks = n * step[0], n * step[1]
-    return _squares(lambda file, rank: 0 <= file - files < 8 and 0 <= rank - ranks < 8)
+    behind = ((file, rank) for rank in range(8) for file in range(8) if file - files in range(8))
+    return sum(1 << 8 * rank + file for file, rank in behind if rank - ranks in range(8))
 
 
 def _stepped(word: WordLike, step: Step, n: int) -> WordLike:
@@ -348,12 +337,6 @@ _RAYS: Mapping[str, Callable[[WordLike, Step, int], WordLike]] = {
     "run": _run,
     "path": lambda word, step, _: word & _behind(step, 1),
 }
-_COUNTED: Mapping[str, Callable[[WordLike, int], WordLike]] = {
-    "shl": _left,
-    "shr": _right,
-    "rotl": _rotated,
-    "sar": lambda word, n: clip(_signed_shift(word, n)),
-}
 _EACH: Mapping[str, Callable[..., WordLike]] = {
     "copy": lambda a: a,
     "not": lambda a: ~a,
@@ -374,8 +357,8 @@ _EACH: Mapping[str, Callable[..., WordLike]] = {
     "mask-to-lsb": lambda a: a ^ clip(a - 1),
     "tzcnt": lambda a: population(clip(~a & clip(a - 1))),
     "equal": lambda a, b: _ones_if(a ^ a | (a == b)),
-    "less": _less,
-    "less-signed": lambda a, b: _less(a ^ _HIGHEST, b ^ _HIGHEST),
+    "less": lambda a, b: _ones_if(a ^ a | (a < b)),
+    "less-signed": lambda a, b: _EACH["less"](a ^ _HIGHEST, b ^ _HIGHEST),
     "gather": _gathered,
     "scatter": _scattered,
     "sarv": lambda a, n: _signed_shift(a, n & 63),
