@@ -212,9 +212,6 @@ class OwnRoutine(Definition, Methods):
         """Iterate over the routines: one, or for a function of a `Ray` one for each direction, set and `any`."""
         return map(OneDirection, self.routines)
 
-    def _traced(self, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
-        return self.traced(arguments, named)
-
     def __repr__(self) -> str:
         takes = ", ".join(parameter.name for parameter in self.parameters)
         return f"<setwise routine {self.name}({takes})>"

@@ -218,17 +218,15 @@ def results_of(
         except ValueError as error:
             raise TaskError(str(error) if specification else _NONE) from None
         results = function(*arguments)
-    said = "" if len(results) == number else f"returns {len(results)} results, not {number}: return {number}"
-    if not said and not all(isinstance(result, Word | int) for result in results):
-        kinds_given = {type(result).__name__ for result in results if not isinstance(result, Word | int)}
-        said = f"returns {' and '.join(sorted(kinds_given))} instead of a board: return a board"
-    if said and isinstance(specification, Written):
-        again = partial(_called, specification, direction, domain, arguments)
-        code = specification.given.__code__ if isfunction(specification.given) else None
-        raise _wrong(specification, said, last_return(code, again) if code else 0)
-    if said:
+    others = {type(result).__name__ for result in results if not isinstance(result, Word | int)}
+    if len(results) == number and not others:
+        return [result.value if isinstance(result, Word) else result & raywalk.ALL for result in results]
+    said = f"returns {' and '.join(sorted(others))} instead of a board: return a board"
+    said = said if len(results) == number else f"returns {len(results)} results, not {number}: return {number}"
+    if not isinstance(specification, Written):
         raise TaskError(f"{specification} {said}")
-    return [result.value if isinstance(result, Word) else result & raywalk.ALL for result in results]
+    again, given = partial(_called, specification, direction, domain, arguments), specification.given
+    raise _wrong(specification, said, last_return(given.__code__, again) if isfunction(given) else 0)
 
 
 def _wrong(written: Written, what: str, line: int = 0, kind: type[TaskError] = TaskError) -> TaskError:

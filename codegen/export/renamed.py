@@ -23,13 +23,11 @@ def renamed(
     names = {own: functions.get(kernel.name, own)}
     shadows = {*functions.values(), *kernels} if language == "Zig" else set[str]()
     taken = {*(parameter.name for parameter in contract.parameters), *contract.results, *shadows}
-    for parameter in contract.parameters:
-        if parameter.kind != "results" and (reserved(parameter.name, language) or parameter.name in shadows):
-            names[parameter.name] = free_name(f"{parameter.name}_", taken)
-            taken.add(names[parameter.name])
-    for result in contract.results:
-        if names.get(result, result) == result and reserved(result, language):
-            names[result] = free_name(f"{result}_", taken)
+    inputs = [parameter.name for parameter in contract.parameters if parameter.kind != "results"]
+    for name in (*inputs, *contract.results):
+        if names.get(name, name) == name and (reserved(name, language) or (name in inputs and name in shadows)):
+            names[name] = free_name(f"{name}_", taken)
+            taken.add(names[name])
     told = [f"{name} is named {new}" for name, new in names.items() if name != new]
     if not told:
         return kernel

@@ -1,51 +1,48 @@
 """Words that the languages of exports reserve, or that an export in a language uses."""
 
 import re
-from collections.abc import Mapping
 
 _ALL = """
 break case const continue default else enum export extern false for if import return static switch this true void
 while
 """
-_C = """
+_FEATURES = "sse2 popcnt bmi1 bmi2 fast_pext avx avx2 avx512f avx512vl avx512bw avx512vbmi gfni avx512dq"
+_OWN = {
+    "C": """
 alignas alignof and and_eq asm auto bitand bitor bool catch cdecl char char16_t char32_t compl const_cast constexpr
 cpuid decltype delete detect detected do double dynamic_cast eof explicit far features features_of float friend goto
 hyper in inline int int64_t interface linux long mutable namespace near new noexcept not not_eq null nullptr operator
 or or_eq out pascal private protected public register reinterpret_cast restrict saved_state short signed sizeof
 slow_pext small static_assert static_cast struct template thread_local throw try typedef typeid typename uint32_t
 uint64_t uint8_t union unix unsigned using virtual volatile wchar_t xor xor_eq
-"""
-_RUST = """
+""",
+    "Rust": _FEATURES
+    + """
 abstract as async await become bool box char core crate detect detected do dyn enabled features features_of final fn
 gen impl in known let loop macro match mod move mut override priv pub ref results saved_state self slow_pext str
 struct super trait try type typeof u8 union unsafe unsized use usize virtual where yield
-"""
-_ZIG = """
+""",
+    "Zig": _FEATURES
+    + """
 addrspace align allowzero and anyerror anyframe anyopaque anytype asm assembles async await bool builtin callconv
 catch comptime comptime_float comptime_int cpuid defer detected errdefer error features features_of fn has inline
 known linksection noalias noinline noreturn nosuspend null opaque or orelse packed pub results resume std struct
 suspend test threadlocal try type undefined union unreachable usingnamespace usize var volatile
-"""
-_GO = """
+""",
+    "Go": """
 any append bool byte cap chan clear close complex copy cpu defer delete error fallthrough float32 float64 func go goto
 int int64 interface iota len make map max min new nil package panic print println range real recover rune select
 string struct type uint uint32 uint64 uint8 uintptr var
-"""
-_JAVASCRIPT = """
+""",
+    "JavaScript": """
 arguments async await bigint biguint64array catch class debugger delete do eval extends finally function implements in
 instanceof interface let new null package private protected public results super throw try typeof undefined var with
 yield
-"""
-_FEATURES = "sse2 popcnt bmi1 bmi2 fast_pext avx avx2 avx512f avx512vl avx512bw avx512vbmi gfni avx512dq"
-_ZIG_LOCALS = "a b c d family feature found high leaf leaf0 leaf1 leaf7 slow_pext state wanted"
-WORDS: Mapping[str, frozenset[str]] = {
-    "C": frozenset((_ALL + _C).split()),
-    "Rust": frozenset((_ALL + _RUST + _FEATURES).split()),
-    "Zig": frozenset((_ALL + _ZIG + _FEATURES).split()),
-    "Go": frozenset((_ALL + _GO).split()),
-    "JavaScript": frozenset((_ALL + _JAVASCRIPT).split()),
+""",
 }
+WORDS = {language: frozenset((_ALL + words).split()) for language, words in _OWN.items()}
 """Words of each language, of its libraries and of its exports, in lower case. C is also C++, with common macros."""
+_ZIG_LOCALS = "a b c d family feature found high leaf leaf0 leaf1 leaf7 slow_pext state wanted"
 LOCALS = {"Zig": frozenset(_ZIG_LOCALS.split())}
 """Names of local values in the exports of a language, which no function may have there."""
 RESERVED = "words of C, Go, JavaScript, Rust and Zig, and names such as t0, f2 and _x"

@@ -112,7 +112,8 @@ class GridRay(DirectedRay):
     def moved(self, board: Value, n: int) -> Value:
         """Return the squares, moved n steps."""
         moved = board & 0
-        for lanes in zip_longest(*self._shifts(board.lanes, n), fillvalue=((0,), 0)):
+        by_lane = (_shifts(self.grid, n * to.file_step, n * to.rank_step) for to in self.by_lane(board.lanes))
+        for lanes in zip_longest(*by_lane, fillvalue=((0,), 0)):
             counts, reached = zip(*lanes, strict=True)
             # Counts of both signs are equal modulo 64, so one rotate serves both.
             turns = any(len(each) > 1 for each in counts)
@@ -120,15 +121,12 @@ class GridRay(DirectedRay):
             moved = moved | (board.rotate(first) if turns else shift_signed(board, first)) & constant(reached)
         return moved
 
-    def _shifts(self, lanes: int, n: int) -> list[tuple[tuple[tuple[int, ...], int], ...]]:
-        return [_shifts(self.grid, n * to.file_step, n * to.rank_step) for to in self.by_lane(lanes)]
-
     def _node(self, op: str, value: Value, n: int) -> Value:
         value = self.spread(value)
         if op == "step":
             return self.moved(value, n)
         if op == "path" or n == 1:
-            return value & constant(tuple(sum(reached for _, reached in each) for each in self._shifts(value.lanes, 1)))
+            return value & self.moved(constant(self.grid.all, value.lanes), 1)
         behind = n - n // 2
         return self.run(value, behind) & self.step(self.run(value, n // 2), behind)
 

@@ -140,7 +140,7 @@ class Definition:
                 raise self._error(f"not available for {', '.join(self._isas)}: add x86-64 to isas")
         return self._routines
 
-    def traced(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> Any:
+    def _traced(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> Any:
         """Trace the first description in place, as a call in another description does, and return its results.
 
         That of a function of a `Ray` takes the ray first. Raise TypeError or ValueError as `calls.traced` does.

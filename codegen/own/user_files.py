@@ -10,7 +10,7 @@ import importlib
 import importlib.util
 import linecache
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from fnmatch import fnmatch
 from functools import cache, partial
@@ -90,16 +90,10 @@ def definitions_of(module: str) -> list[Definition]:
         loaded = sys.modules[module] = _file(module, resolved(module), _content(module))
     else:
         loaded = _module(module)
-    lines: dict[str, int] = {}
-    for definition in made_in(loaded.__name__):
-        line = first_line(definition.function.__code__)
-        if definition.name in lines:
-            plain = definition.function.__name__
-            remedy = f"rename one: before routine({plain}) set {plain}.__name__ and {plain}.__qualname__"
-            twice = f"(lines {lines[definition.name]} and {line})"
-            raise ValueError(f"{module}:{line}: two routines are named {definition.name} {twice}: {remedy}")
-        lines[definition.name] = line
-    return made_in(loaded.__name__)
+    made = made_in(loaded.__name__)
+    remedy = ": before routine({0}) set {0}.__name__ and {0}.__qualname__"
+    _distinct(module, "routines", ((each.name, first_line(each.function.__code__)) for each in made), remedy)
+    return made
 
 
 def source_digest(module: str, *, loaded: bool = False) -> str:
@@ -139,7 +133,8 @@ def _file(file: str, path: Path, content: bytes) -> ModuleType:
         with _importing(str(path.parent)), running(file, partial(_refused, file), DescriptionError):
             tree = ast.parse(content, file)
             linecache.cache[file] = len(content), None, importlib.util.decode_source(content).splitlines(True), file
-            _distinct(file, tree)
+            functions = [each for each in tree.body if isinstance(each, ast.FunctionDef) and each.name != "_"]
+            _distinct(file, "functions", ((each.name, each.lineno) for each in functions), ", to _ if nothing calls it")
             exec(compile(tree, file, "exec"), module.__dict__)  # the read content, even if the file has changed
     except BaseException:  # a failed import removes its module, too
         del sys.modules[file]
@@ -147,16 +142,14 @@ def _file(file: str, path: Path, content: bytes) -> ModuleType:
     return module
 
 
-def _distinct(file: str, tree: ast.Module) -> None:
-    """Raise ValueError if two functions of a file's outermost level have one name, other than `_`."""
+def _distinct(file: str, what: str, named: Iterable[tuple[str, int]], remedy: str) -> None:
+    """Raise DescriptionError if two functions have one name. `named` has names and lines; {} in `remedy` is a name."""
     lines: dict[str, int] = {}
-    for function in tree.body:
-        if isinstance(function, ast.FunctionDef) and function.name != "_":
-            if function.name in lines:
-                twice = f"(lines {lines[function.name]} and {function.lineno})"
-                hidden = f"{file}:{function.lineno}: two functions are named {function.name} {twice}"
-                raise DescriptionError(f"{hidden}: rename one, to _ if nothing calls it")
-            lines[function.name] = function.lineno
+    for name, line in named:
+        if name in lines:
+            twice = f"{file}:{line}: two {what} are named {name} (lines {lines[name]} and {line})"
+            raise DescriptionError(f"{twice}: rename one{remedy.format(name.rpartition(':')[2].rpartition('.')[2])}")
+        lines[name] = line
 
 
 def _module(name: str) -> ModuleType:
