@@ -255,15 +255,11 @@ def _tested(graph: Graph, target: Target) -> Graph:
     """Let regions that test whether some lane is not zero test a mask, a vector, or the union of the lanes."""
 
     def region_rule(region: Region) -> Region:
-        if not region.tested or region.tested[0].lanes == 1:
+        asked = region.condition
+        if asked is None or asked.value.lanes == 1 or target.tests_vectors:
             return region
-        assert region.condition is not None
-        (value,) = region.tested
-        if target.has("nonzero-lanes", value.lanes):
-            value = Value("nonzero-lanes", (value,))
-        elif not target.tests_vectors:
-            value = Value("unite", (value,))
-        return replace(region, condition=replace(region.condition, value=value))
+        op = "nonzero-lanes" if target.has("nonzero-lanes", asked.value.lanes) else "unite"
+        return replace(region, condition=replace(asked, value=Value(op, (asked.value,))))
 
     return rewrite(graph, lambda value, _: value, region_rule)
 
