@@ -64,7 +64,7 @@ class Solver:
     def check(self) -> None:
         """Raise LimitError if time or memory is used up. Memory is looked at in every 64th call."""
         if time.thread_time() > self._until:
-            raise LimitError("the time limit was reached: allow more seconds")
+            raise LimitError("the time limit was reached: allow more by --time-limit, or run setwise check")
         self._checks += 1
         if self._checks % _CHECKS == 0 and _memory() > self._most:
             raise LimitError(f"the proof takes more than {_MOST_MEMORY // _MEGABYTE} MB of memory: run setwise check")
@@ -148,7 +148,7 @@ class Solver:
         if self.kept is not None:
             self.kept.append(Question(about, script(self.domain, terms), answer.name.lower(), self.name))
         if answer not in (answers.SAT, answers.UNSAT):
-            raise LimitError("the time limit was reached: allow more seconds")
+            raise LimitError("the time limit was reached: allow more by --time-limit, or run setwise check")
         return bool(answer == answers.SAT)
 
     def _model(self, solver: Any) -> Model:

@@ -80,7 +80,8 @@ class Written:
         if isinstance(self.given, Routine):
             return self.given.name
         said = self.given.__doc__.strip() if isinstance(self.given.__doc__, str) else ""
-        return said.splitlines()[0].rstrip(".") if said else f"{self.name}, as its file says"
+        unsaid = f"requirement {self.number} of {self.name}" if self.number else f"{self.name}, as its file says"
+        return said.splitlines()[0].rstrip(".") if said else unsaid
 
     __repr__ = __str__
 
