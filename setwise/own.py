@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeVar, overload
+from typing import Any, overload
 
 from setwise.analysis import api
 from setwise.analysis.parallel import unrefused
@@ -16,8 +16,6 @@ from setwise.codegen.run.integers import result_type
 from setwise.codegen.targets import ALL_SETS
 from setwise.kernels import KernelFunction, checked, costed, made, proved, timed
 from setwise.shown import Table, Text
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Methods(ABC):
