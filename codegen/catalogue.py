@@ -100,17 +100,6 @@ _TOWARDS = {
 }
 
 
-def _contract(
-    specification: str,
-    direction: str,
-    parameters: tuple[Parameter, ...],
-    requires: tuple[str, ...],
-    numbering: Numbering = LITTLE_ENDIAN,
-) -> Contract:
-    result, _ = _COMPUTED[specification]
-    return Contract(parameters, specification, direction, (result,), requires, numbering=numbering)
-
-
 def _summary(contract: Contract) -> str:
     """Return the summary of the routine with this contract, for a reader who does not know the source."""
     specification = str(contract.specification)
@@ -134,7 +123,7 @@ def _directed(
     """Yield the routines of one form, one for each name in `sets`, along its directions. `fills` are equivalent."""
     for name, directions in sets.items():
         descriptions = tuple(along(fill, directions) for fill in fills)
-        contract = _contract(specification, name, parameters, requires)
+        contract = Contract(parameters, specification, name, _COMPUTED[specification][:1], requires)
         boards = len(directions) == 1
         summary, verbatim = _summary(contract), source != SETWISE
         yield Routine(family, form, name, contract, descriptions, source, summary, isas, boards, verbatim)
@@ -151,7 +140,7 @@ def _by_file(single: Fill, lanes: Fill) -> Fill:
 def _directed_at_run_time(family: str, form: str, specification: str, source: str, fill: Fill) -> Routine:
     """Return a routine whose direction is known only at run time."""
     boards = (SLIDERS,) if specification == "step" else (SLIDERS, EMPTY)
-    contract = _contract(specification, "any", (*boards, DIR_8), ("dir8 below 8",))
+    contract = Contract((*boards, DIR_8), specification, "any", _COMPUTED[specification][:1], ("dir8 below 8",))
     described = (at_run_time(fill),)
     return Routine(family, form, "any", contract, described, source, _summary(contract), SCALARS, verbatim=True)
 
@@ -173,7 +162,7 @@ def _simple(
 
     `of` is the direction or the piece of its specification. `ways` are named descriptions for further variants.
     """
-    contract = _contract(specification, of, parameters, requires, numbering)
+    contract = Contract(parameters, specification, of, _COMPUTED[specification][:1], requires, numbering=numbering)
     described, others = (plain(function),), tuple((name, plain(way)) for name, way in ways)
     return Routine(
         family,

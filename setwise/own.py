@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeVar, overload
+from typing import Any, overload
 
 from setwise.analysis import api
 from setwise.analysis.parallel import unrefused
@@ -16,8 +16,6 @@ from setwise.codegen.run.integers import result_type
 from setwise.codegen.targets import ALL_SETS
 from setwise.kernels import KernelFunction, checked, costed, made, proved, timed
 from setwise.shown import Table, Text
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Methods(ABC):
@@ -71,7 +69,8 @@ class Methods(ABC):
         return self._traced(arguments, named) if is_traced(arguments, named) else self.kernel()(*arguments, **named)
 
     def _traced(self, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
-        return _united(self.routine, arguments, named)
+        results = traced(self.routine, arguments, named)
+        return result_type(self.routine.contract.results)(*results) if results[1:] else results[0]
 
     def listing(
         self,
@@ -217,11 +216,6 @@ class OwnRoutine(Definition, Methods):
         return f"<setwise routine {self.name}({takes})>"
 
 
-def _united(routine: Routine, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
-    results = traced(routine, arguments, named)
-    return result_type(routine.contract.results)(*results) if results[1:] else results[0]
-
-
 def call(name: str, /, *arguments: Any, **named: Any) -> Any:
     """Trace the routine of this name in place, in a description, and return its board, or a named tuple of boards.
 
@@ -232,7 +226,7 @@ def call(name: str, /, *arguments: Any, **named: Any) -> Any:
     >>> hex(setwise.call("leapers.knights", setwise.constant(1)).number)
     '0x20400'
     """
-    return _united(find(name), arguments, named)
+    return OneDirection(find(name))._traced(arguments, named)
 
 
 @overload

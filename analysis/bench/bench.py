@@ -189,7 +189,8 @@ def bench(
         return request.kernel
 
     kernels, not_run = _that_run(list(unrefused(made, requests)))
-    subjects = [subject(kernel, maker=_maker(kernel, named), boards=boards) for kernel in kernels]
+    makers = (f"{OURS} {kernel.variant}" if named and kernel.variant else OURS for kernel in kernels)
+    subjects = [subject(kernel, maker=maker, boards=boards) for kernel, maker in zip(kernels, makers, strict=True)]
     if beside:
         subjects = list(_with_compiled(kernels, subjects, beside, show))
     timings = time_subjects([*subjects, *empty_routines(subjects)], chosen, patience, report=show)
@@ -201,10 +202,6 @@ def known(given: Sequence[str], names: Sequence[str], kind: str) -> Sequence[str
     if unknown := [name for name in given if name not in names]:
         raise ValueError(f"unknown {kind} '{unknown[0]}': choose from {','.join(names)}")
     return given
-
-
-def _maker(kernel: Kernel, named: bool) -> str:
-    return f"{OURS} {kernel.variant}" if named and kernel.variant else OURS
 
 
 def _that_run(kernels: Sequence[Kernel]) -> tuple[list[Kernel], list[str]]:

@@ -10,11 +10,12 @@ from setwise.codegen.machine.code import Code
 
 def binary_of(kernel: Kernel) -> Binary:
     """Assemble a kernel and return its code and data. Raises ValueError if no installed assembler can encode it."""
-    return _binary(kernel.code)
+    return assembled_code(kernel.code)
 
 
 @lru_cache(1)  # callers often ask twice in a row for the same kernel
-def _binary(code: Code) -> Binary:
+def assembled_code(code: Code) -> Binary:
+    """Return the assembled code and its data. Raises ValueError if no installed assembler can encode it."""
     assembled = assemble(code)
     image, start = assembled.image, assembled.data_offset
     return Binary(image[: len(assembled.text)], image[start:], start)

@@ -163,18 +163,18 @@ def moved(x: float, y: float, marks: Iterable[str]) -> str:
     return "\n".join((f'<g transform="translate({number(x)} {number(y)})">', *marks, "</g>"))
 
 
-def explained(drawing: Drawing, *entries: tuple[str, str], left: float = 0) -> Drawing:
+def explained(drawing: Drawing, *entries: tuple[str, str]) -> Drawing:
     """Return the drawing with a legend below: titles in a row, each behind its mark.
 
-    A mark consists of SVG elements inside the rectangle from (0, -10) to (14, 2). The legend begins at x = `left`.
+    A mark consists of SVG elements inside the rectangle from (0, -10) to (14, 2).
     """
     legend: list[str] = []
     x = 0.0
     for mark, title in entries:
         legend += [moved(x, 12, [mark]), text(x + 20, 13, title, size=14, colour=MUTED)]
         x += 20 + width_of(title, 14) + 18
-    marks = (*drawing.marks, moved(left, drawing.height, legend))
-    return Drawing(max(drawing.width, left + x - 18), drawing.height + 22, marks)
+    marks = (*drawing.marks, moved(0, drawing.height, legend))
+    return Drawing(max(drawing.width, x - 18), drawing.height + 22, marks)
 
 
 def _edge(colour: str | None, thick: float, dashed: bool = False) -> str:

@@ -146,7 +146,8 @@ class _Lifting:
                 raise self.refusal(instruction, "this use of the stack is not supported")
             value = self.at[source.full]
             cut = source.bits != to.bits or (isinstance(value, int) and self.bits[value] > to.bits)
-            if cut and not (source.file == "vector" and self._junk(value)):
+            junk = value in range(self.given, len(self.parameters))  # in a register that holds no argument
+            if cut and not (source.file == "vector" and junk):
                 raise self.refusal(instruction, "storing a part of a register is not supported")
             self.slots[slot] = value
             return True
@@ -169,10 +170,6 @@ class _Lifting:
             return False
         self.at[to.full] = value
         return True
-
-    def _junk(self, value: Argument) -> bool:
-        """Return whether a value is the entry content of a register that holds no argument."""
-        return isinstance(value, int) and self.given <= value < len(self.parameters)
 
     @property
     def files(self) -> Mapping[int, RegisterFile]:

@@ -3,10 +3,11 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
 
+from setwise.analysis.code.binary import assembled_code
 from setwise.analysis.code.decode import Binary
 from setwise.analysis.search.forms import Form, Spelling, takes_all_registers
 from setwise.analysis.search.program import Argument, Known, Program, ProgramStep
-from setwise.codegen.assemble import NotEncodable, assemble
+from setwise.codegen.assemble import NotEncodable
 from setwise.codegen.ir.graph import Graph
 from setwise.codegen.ir.operations import COMMUTATIVE
 from setwise.codegen.ir.values import Value, parameter
@@ -42,11 +43,9 @@ def shortest(program: Program, plan: Plan) -> Code | None:
 def binary_of_code(code: Code) -> Binary | None:
     """Return the assembled code, or None if no assembler can encode it."""
     try:
-        assembled = assemble(code)
+        return assembled_code(code)
     except NotEncodable:
         return None
-    image, start = assembled.image, assembled.data_offset
-    return Binary(image[: len(assembled.text)], image[start:], start)
 
 
 def _code(program: Program, plan: Plan, order: Callable[[State], State]) -> Code:

@@ -211,10 +211,6 @@ def _xnor(d: Domain, a: Bits, b: Bits, width: int) -> Bits:
     return d.not_(d.xor(a, b, width), width)
 
 
-def _greater(d: Domain, a: Bits, b: Bits, width: int) -> Bits:
-    return below(d, b, a, width)
-
-
 def with_twins(meanings: Mapping[str, Meaning]) -> dict[str, Meaning]:
     """Return semantics by mnemonic, with VEX and EVEX versions (v...) added for names that do not begin with v or k."""
     return {**meanings, **{"v" + name: meaning for name, meaning in meanings.items() if name[0] not in "vk"}}
@@ -270,7 +266,7 @@ TABLE: Mapping[str, Meaning] = with_twins(
             ("vpopcnt b w d q", partial(lanewise, population, number=1)),
             ("vplzcnt d q", partial(lanewise, leading_zeros, number=1)),
             ("pcmpeq b w d q", partial(_compare, Domain.eq)),
-            ("pcmpgt b w d q", partial(_compare, _greater)),
+            ("pcmpgt b w d q", partial(_compare, lambda d, a, b, width: below(d, b, a, width))),
             ("vpcmp b w d q", partial(_compare_by_number, below)),
             ("vpcmpu b w d q", partial(_compare_by_number, Domain.ult)),
             ("vptestm b w d q", partial(_compare, _meet)),

@@ -17,17 +17,16 @@ def task_of(plan: Plan) -> Task:
 
 def task_for(contract: Contract, convention: Convention, lanes: int = 1) -> Task:
     """Return the task of a contract under a convention. Each parameter that is no scalar holds `lanes` words."""
-    given = contract.parameters
-    each = tuple(1 if parameter.scalar else lanes for parameter in given)
+    each = tuple(1 if parameter.scalar else lanes for parameter in contract.parameters)
     arguments = (
         Argument(parameter.name, parameter.kind, _place(place, count), parameter.below)
-        for parameter, count, place in zip(given, each, convention.places(each), strict=True)
+        for parameter, count, place in zip(contract.parameters, each, convention.places(each), strict=True)
     )
     return Task(
         contract.specification,
         contract.direction,
         tuple(arguments),
-        _results(contract, given, convention, lanes),
+        _results(contract, convention, lanes),
         contract.requires,
         tuple(register.name for register in convention.saved),
         tuple(f"zmm{number}" for number in sorted(convention.saved_vectors)),
@@ -38,12 +37,10 @@ def task_for(contract: Contract, convention: Convention, lanes: int = 1) -> Task
     )
 
 
-def _results(
-    contract: Contract, given: tuple[Parameter, ...], convention: Convention, lanes: int
-) -> tuple[Result, ...]:
+def _results(contract: Contract, convention: Convention, lanes: int) -> tuple[Result, ...]:
     if contract.elements:
         return tuple(Result(name, Place("memory")) for name in contract.results)
-    if any(parameter.kind == "results" for parameter in given):
+    if any(parameter.kind == "results" for parameter in contract.parameters):
         starts = accumulate((8 * lanes for _ in contract.results), initial=0)
         places = [Place("memory", offset=start, lanes=lanes) for start in starts]
     else:

@@ -4,7 +4,7 @@ A task says where its arguments and results are, and how its arguments are bound
 ray-walk, or comes from a user: a function or another routine.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from inspect import isfunction
@@ -164,7 +164,11 @@ def conditions(task: Task, domain: Domain, words: Sequence[Bits]) -> Iterator[tu
             continue
         kind = SLIDERS_WITHIN.get(requirement)
         if kind:
-            for word in _of_kind(named, kind):
+            boards = [word for argument, word in named if argument.kind == kind]
+            if not boards:
+                remedy = f"annotate a parameter with {kind.capitalize()}"
+                raise TaskError(f"a requirement names a board of kind '{kind}', but there is none: {remedy}")
+            for word in boards:
                 outside = word if kind == "empty" else domain.not_(word, 64)
                 for slider in sliders:
                     yield requirement, domain.eq(domain.and_(slider, outside, 64), 0, 64)
@@ -176,14 +180,6 @@ def specified(task: Task, domain: Domain, words: Sequence[Bits]) -> list[Bits]:
     """Return the specification's results for the words."""
     number = len(task.results)
     return results_of(task.specification, task.direction, task.kinds, domain, words, number, task.numbering)
-
-
-def _of_kind(named: Iterable[tuple[Argument, Bits]], kind: str) -> list[Bits]:
-    of_kind = [word for argument, word in named if argument.kind == kind]
-    if not of_kind:
-        remedy = f"annotate a parameter with {kind.capitalize()}"
-        raise TaskError(f"a requirement names a board of kind '{kind}', but there is none: {remedy}")
-    return of_kind
 
 
 def _is_bound(task: Task, requirement: str) -> bool:

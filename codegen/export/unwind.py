@@ -56,9 +56,7 @@ def prologue(code: Code, assembled: Assembled) -> tuple[UnwindOperation, ...]:
 
 def stack_bytes(operations: tuple[UnwindOperation, ...]) -> int:
     """Return the number of bytes below the return address that the prologue pushes and allocates."""
-    return 8 * sum(operation.kind == "push" for operation in operations) + sum(
-        operation.amount for operation in operations if operation.kind == "allocate"
-    )
+    return sum(8 if each.kind == "push" else each.amount for each in operations if each.kind != "save")
 
 
 _PUSH, _ALLOCATE_LARGE, _ALLOCATE_SMALL, _SAVE_VECTOR = 0, 1, 2, 8

@@ -14,7 +14,7 @@ from setwise.codegen.fills import leapers, push, sliders
 from setwise.codegen.fills.sliders import ALTERNATING, ROOKS_FIRST, Board, Form
 from setwise.codegen.ir.layout import Layout, by_width, halves, united_pair
 from setwise.codegen.ir.layout import union as union_of
-from setwise.codegen.ir.values import CompassRay, Value, constant
+from setwise.codegen.ir.values import Value, constant
 
 FORMS: tuple[Form, ...] = (sliders.by_axes(push.push_of_two), sliders.ALONE)
 """The forms of the sliders that give the shortest code on some instruction set."""
@@ -50,12 +50,8 @@ class Side:
     def along(self, order: Sequence[Direction] = ROOKS_FIRST) -> list[Value]:
         """Return for each ray that `form` makes of the directions the attacks along it by sliders, kings and pawns."""
         rays = self.form(self.board, order, self.rooks, self.bishops)
-        return [attacks | ray.step(self._riders(ray)) for ray, attacks in rays]
-
-    def _riders(self, ray: CompassRay) -> Value:
-        """Return the kings in each lane of a ray, and the pawns in lanes in which they capture."""
-        ways = leapers.CAPTURES.get(self.color, ())
-        return self.layout.joined(ray, self.kings, self.pawns, ways)
+        captures = leapers.CAPTURES.get(self.color, ())
+        return [attacks | ray.step(self.layout.joined(ray, self.kings, self.pawns, captures)) for ray, attacks in rays]
 
     def jumps(self) -> list[Value]:
         """Return values that unite to the squares that knights attack, one direction per lane if all rays use lanes."""

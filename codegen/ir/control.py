@@ -200,16 +200,14 @@ def _loop_in_lanes(condition: Callable[..., Condition], body: Body, carried: tup
 def _kept(mask: Value, asked: Condition, body: Body, values: tuple[Value, ...]) -> list[bool]:
     """Return for each carried value whether the body itself keeps it in lanes in which the condition has failed.
 
-    Where it asks if a carried value is not 0, or not another value, the body is traced with the other in its place.
+    Where it asks if a carried value is not 0, the body is traced with 0 in its place.
     """
     tested = asked.value
-    equal = tested.args if tested.op == "xor" else (tested, constant(0, tested.lanes))
-    for old, new in (equal, equal[::-1]) if asked.nonzero else ():
-        if any(value is old for value in values):
-            given = tuple(new if value is old else value for value in values)
-            pairs = zip(_masked(mask, body, given), given, strict=True)
-            return [one is other or None is not one.constant == other.constant for one, other in pairs]
-    return [False] * len(values)
+    if not asked.nonzero or all(value is not tested for value in values):
+        return [False] * len(values)
+    given = tuple(constant(0, tested.lanes) if value is tested else value for value in values)
+    pairs = zip(_masked(mask, body, given), given, strict=True)
+    return [one is other or None is not one.constant == other.constant for one, other in pairs]
 
 
 def _switch_in_lanes(

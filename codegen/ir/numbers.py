@@ -25,9 +25,5 @@ def integer(given: Any, what: str, least: int = LEAST, most: int = ALL, remedy: 
 
 
 def _spelt(number: int) -> str:
-    """Return a number as text, powers of two and their neighbours from 2**31 on as such."""
-    for more, end in (0, ""), (1, " - 1"):
-        size = abs(number + more)
-        if size.bit_count() == 1 and size >= 1 << 31:
-            return f"{'-' * (number < 0)}2**{size.bit_length() - 1}{end}"
-    return str(number)
+    """Return a number as text, in hexadecimal if it is large."""
+    return str(number) if abs(number) < 1 << 31 else hex(number)

@@ -6,14 +6,6 @@ from setwise.codegen.ir.values import Value
 from setwise.codegen.targets.table import Row, Target, alike, moves
 
 
-def _is_lea_scale(value: Value) -> bool:
-    return 1 <= int(value.attr[0]) <= 3
-
-
-def _is_one(value: Value) -> bool:
-    return int(value.attr[0]) == 1
-
-
 def _sign_extended(value: Value) -> bool:
     constant = value.args[1].constant
     return constant is not None and (constant[0] < 1 << 31 or constant[0] >= (1 << 64) - (1 << 31))
@@ -21,8 +13,8 @@ def _sign_extended(value: Value) -> bool:
 
 _SHIFTS = (
     Row("shl", "shl", "d n"),
-    Row("shl", "lea", "d [a+a]", when=_is_one),
-    Row("shl", "lea", "d [a*2^n]", when=lambda value: _is_lea_scale(value) and not _is_one(value)),
+    Row("shl", "lea", "d [a+a]", when=lambda value: int(value.attr[0]) == 1),
+    Row("shl", "lea", "d [a*2^n]", when=lambda value: 1 < int(value.attr[0]) <= 3),
 )
 
 # A 32-bit instruction clears the upper half of its result.

@@ -40,7 +40,7 @@ BODIES = {
     "    return union(())": "6: f: union needs at least one board: for none write 0",
     "    return [1, 2][x & 1]": "6: f: a traced value has no number .*: use table",
     "    for _ in range(x):\n        x = x << 1": "6: f: a traced value has no number .* while_ instead of range",
-    "    return x & 1 << 64": "6: f: a constant must be from -2..64 to 2..64 - 1, not 2..64",
+    "    return x & 1 << 64": "6: f: a constant must be from -0x10{16} to 0xf{16}, not 0x10{16}",
     "    return -1 - (1 << 64)": "6: f: a constant must be from",
     "    return x, x": "6: f: returns 2 results",
 }
