@@ -196,7 +196,10 @@ def test_a_time_out_is_not_a_proof() -> None:
     kernel = lower(find("dumb7.attacks.queen"), "x86-64", "sysv")
     for limit in (0.0, 0.02):
         made = Prover().prove(binary_of(kernel), task_of(kernel), limit)
-        assert (made.status, made.reason) == ("not proved", "the time limit was reached: allow more by --time-limit, or run setwise check")
+        assert (made.status, made.reason) == (
+            "not proved",
+            "the time limit was reached: allow more by --time-limit, or run setwise check",
+        )
 
 
 @pytest.mark.parametrize(
