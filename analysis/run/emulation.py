@@ -66,6 +66,12 @@ FAULTS = (
 """The known bugs; the first that matches an instruction counts."""
 
 
+def fault_of(instruction: Decoded) -> Fault | None:
+    """Return the bug of Bochs that an instruction meets, or None."""
+    fitting = (fault for fault in FAULTS if instruction.mnemonic in fault.mnemonics and fault.concerns(instruction))
+    return next(fitting, None)
+
+
 @dataclass(frozen=True, slots=True)
 class EmulatedCode:
     """Code for an emulated processor: its bytes, and the signature of its calls."""
@@ -83,8 +89,7 @@ def correct(text: bytes) -> tuple[bytes, frozenset[str], frozenset[str]]:
     changed = bytearray(text)
     corrected, wrong = set(), set()
     for instruction in decode(text):
-        fitting = (fault for fault in FAULTS if instruction.mnemonic in fault.mnemonics and fault.concerns(instruction))
-        fault = next(fitting, None)
+        fault = fault_of(instruction)
         if fault is None:
             continue
         if fault.correct is None:
