@@ -16,13 +16,15 @@ from tests.golden.games import FOLDER, PICTURES, SHOWN, picture
 FILES = sorted(path.name for path in FOLDER.glob("*.py"))
 CHECKED = ("component.py", "go_capture.py")
 """The files with a loop along chains of squares, which is too long for a proof."""
-LONG = ("canonical.py", "king_attack.py", "warnsdorff.py")
-"""The files whose proof takes seconds on any set."""
+QUICK = ("breakthrough.py", "draughts.py", "forks.py", "life.py", "lights_out.py", "othello_flips.py")
+"""The files that the quick tests prove."""
 
 SLOW = pytest.mark.slow
 
 each = pytest.mark.parametrize("file", FILES)
-each_quick = pytest.mark.parametrize("file", [pytest.param(file, marks=SLOW if file in LONG else ()) for file in FILES])
+each_quick = pytest.mark.parametrize(
+    "file", [pytest.param(file, marks=() if file in QUICK else SLOW) for file in FILES]
+)
 
 
 @pytest.fixture(autouse=True)
