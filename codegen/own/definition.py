@@ -23,7 +23,7 @@ from setwise.codegen.ir.grid import Grid
 from setwise.codegen.ir.kinds import Bound, Kind
 from setwise.codegen.ir.layout import Layout
 from setwise.codegen.ir.routine import Contract, Description, Parameter, Routine, Written, free_name
-from setwise.codegen.ir.values import Ray, Value, constant
+from setwise.codegen.ir.values import Ray, Value, constant, reshaped
 from setwise.codegen.numbering import LITTLE_ENDIAN
 from setwise.codegen.own.calls import traced, tracing
 from setwise.codegen.own.running import Failure, first_line, last_return, running
@@ -228,8 +228,9 @@ class Definition:
     def _described(self, function: Callable[..., Any]) -> Description:
         def describe(layout: Layout, *values: Value) -> tuple[Value, ...]:
             given = values[: len(self.parameters)]
-            returned = self._values(function, (layout, *given) if self._of_layout else given, layout)
-            values = tuple(_of_lanes(result, layout) for result in returned)
+            returned = self._values(function, (layout, *given) if self._of_layout else given)
+            wide = layout.lanes if layout.batched else 1  # a result of constants has one lane
+            values = tuple(reshaped("broadcast", each, wide) if 1 == each.lanes < wide else each for each in returned)
             if self._grid and any(value.op in ("step", "run", "path") for value in postorder(values)):
                 raise self._error(
                     "steps and rays of the chess board: write grid.step(board, EAST) and grid.ray(EAST)",
@@ -241,19 +242,19 @@ class Definition:
 
     def _filled(self, function: Callable[..., Any]) -> Callable[..., Value]:
         def fill(ray: Ray, *values: Value) -> Value:
-            (result,) = self._values(function, (ray, *values), Layout())
+            (result,) = self._values(function, (ray, *values))
             return result
 
         return fill
 
-    def _values(self, function: Callable[..., Any], arguments: tuple[Any, ...], layout: Layout) -> tuple[Value, ...]:
+    def _values(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[Value, ...]:
         """Return the results of a description. An error in one of them has the line of its `return`."""
         returned = self._called(function, arguments)
         results = returned if isinstance(returned, tuple) else (returned,)
         try:
             if len(results) != len(self.results):
                 raise ValueError(f"returns {len(results)} results, but is annotated with {len(self.results)}")
-            return tuple(self._value(result, layout) for result in results)
+            return tuple(map(self._value, results))
         except ValueError as error:
             line = last_return(function.__code__, partial(function, *arguments))
             raise self._error(str(error), line, function) from None
@@ -273,9 +274,9 @@ class Definition:
         with running(function.__code__.co_filename, refused, DescriptionError):
             return function(*arguments)
 
-    def _value(self, result: Any, layout: Layout) -> Value:
+    def _value(self, result: Any) -> Value:
         if isinstance(result, int) and not isinstance(result, bool):
-            return constant(result, layout.lanes if layout.batched else 1)
+            return constant(result)
         if not isinstance(result, Value):
             given = "nothing" if result is None else type(result).__name__
             wanted = "a board" if len(self.results) == 1 else "a tuple of boards"
@@ -371,12 +372,6 @@ def _place_of(given: object) -> str:
         return f"{shortest(given.__code__.co_filename)}:{first_line(given.__code__)}"
     caller = sys._getframe(2)
     return f"{shortest(caller.f_code.co_filename)}:{caller.f_lineno}"
-
-
-def _of_lanes(value: Value, layout: Layout) -> Value:
-    """Return a result, broadcast if it has one lane and lanes hold boards: a result of constants has one lane."""
-    alone = layout.batched and value.lanes == 1 < layout.lanes
-    return Value("broadcast", (value,), lanes=layout.lanes) if alone else value
 
 
 def _kind_of(hint: Any) -> tuple[Kind | None, int | None]:
