@@ -207,7 +207,7 @@ def parse_board(text: str, files: int = 8, ranks: int = 8) -> int:
     last = square_name(files * ranks - 1, files, ranks)
     raise ValueError(
         f"{_quoted(text)} is not a board: write 0x and hexadecimal digits, a decimal number, "
-        f"squares as in a1,{last}, or {_count(ranks)} drawn lines of 1 and ."
+        f"squares as in a1,{last}, or {ranks} drawn lines of 1 and ."
     )
 
 
@@ -239,19 +239,15 @@ def _parse_drawing(text: str, files: int, ranks: int) -> int:
     if lines[-1].lower() == ascii_lowercase[:files]:
         del lines[-1]
     if len(lines) != ranks:
-        raise ValueError(f"the drawn board has {len(lines)} lines: draw {_count(ranks)}, rank {ranks} on top")
+        raise ValueError(f"the drawn board has {len(lines)} lines: draw {ranks}, rank {ranks} on top")
     board = 0
     for rank, line in zip(range(ranks - 1, -1, -1), lines, strict=True):
         cells = line if len(line) == files else line.removeprefix(str(rank + 1))
         if not re.fullmatch(f"[1xX.-]{{{files}}}", cells):
             drawn = f"rank {rank + 1} of the drawn board is {_quoted(line)}"
-            raise ValueError(f"{drawn}: draw {_count(files)} squares, each 1 or .")
+            raise ValueError(f"{drawn}: draw {files} squares, each 1 or .")
         board |= sum(1 << files * rank + file for file, cell in enumerate(cells) if cell not in ".-")
     return board
-
-
-def _count(number: int) -> str:
-    return "eight" if number == 8 else str(number)
 
 
 def hexadecimal(board: int) -> str:

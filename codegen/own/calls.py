@@ -11,8 +11,8 @@ from setwise.codegen.ir.layout import Layout, lanes
 from setwise.codegen.ir.routine import Parameter, Routine
 from setwise.codegen.ir.values import Ray, Value, constant
 
-_CALLERS: ContextVar[tuple[tuple[object, Layout], ...]] = ContextVar("callers", default=())
-"""The own definitions that are being traced, each with its layout, the innermost last."""
+_CALLERS: ContextVar[tuple[tuple[object, Layout], ...]] = ContextVar("callers", default=((None, Layout()),))
+"""The own definitions that are being traced, each with its layout, the innermost last, behind the layout of none."""
 
 
 @contextmanager
@@ -51,8 +51,7 @@ def traced(routine: Routine, arguments: Sequence[Any], named: Mapping[str, Any])
         raise TypeError(f"{name} takes {len(taken)} arguments ({takes}), not these: {error}") from None
     values = [_value(name, *pair) for pair in zip(taken, given, strict=True)]
     width = max(value.lanes for value in values)
-    callers = _CALLERS.get()
-    layout = callers[-1][1] if callers else Layout()
+    _, layout = _CALLERS.get()[-1]
     if routine.batched or layout.batched or width > 1:
         layout = Layout(width, batched=width > 1)
     values = [

@@ -13,7 +13,7 @@ import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial, reduce
 from operator import and_
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from setwise.codegen.board import DIR8, DIRECTION_SETS
 from setwise.codegen.files import shortest
@@ -150,7 +150,7 @@ class Definition:
             if not arguments or not isinstance(arguments[0], Ray):
                 raise TypeError(f"{self.name} takes a ray first, such as ray(EAST), or a direction in brackets")
             describe = plain(partial(self._filled(self._functions[0]), arguments[0]))
-            routine = self._routine("", self.parameters, (describe,), ALL_SETS, None, boards=True)
+            routine = self._routine("", self.parameters, (describe,), None)
         results = traced(routine, arguments[self._of_ray :], named)
         return results[0] if self._several is None else self._several(*results)
 
@@ -159,36 +159,32 @@ class Definition:
         if self._of_ray:
             yield from self._directed(held_to)
             return
-        results = Parameter(free_name("results", [p.name for p in self.parameters]), "results")
-        several = (results,) if len(self.results) > 1 else ()
+        parameters = self._and("results") if len(self.results) > 1 else self.parameters
         descriptions = tuple(map(self._described, self._functions))
-        sets = PACKED if self._of_layout else self._of_boards
-        parameters = (*self.parameters, *several)
-        yield self._routine("", parameters, descriptions, sets, held_to, boards=not self._of_layout)
+        yield self._routine("", parameters, descriptions, held_to, PACKED if self._of_layout else None)
 
     def _directed(self, held_to: Any) -> Iterator[Routine]:
         sets = {**{d.name: (d,) for d in DIR8}, **DIRECTION_SETS}
         fills = [self._filled(function) for function in self._functions]
         for name, directions in sets.items():
             descriptions = tuple(along(fill, directions, self._grid) for fill in fills)
-            boards = len(directions) == 1
-            among = self._of_boards if boards else PACKED
-            yield self._routine(name, self.parameters, descriptions, among, held_to, boards=boards)
+            yield self._routine(name, self.parameters, descriptions, held_to, PACKED if directions[1:] else None)
         if not self._grid:
-            dir8 = Parameter(free_name("dir8", [p.name for p in self.parameters]), "dir8", below=8)
-            parameters = (*self.parameters, dir8)
-            yield self._routine("any", parameters, tuple(map(at_run_time, fills)), SCALARS, held_to, boards=False)
+            yield self._routine("any", self._and("dir8", 8), tuple(map(at_run_time, fills)), held_to, SCALARS)
+
+    def _and(self, kind: Literal["results", "dir8"], below: int = 0) -> tuple[Parameter, ...]:
+        """Return the parameters and one more, which has the name of its kind unless another has it."""
+        return (*self.parameters, Parameter(free_name(kind, [p.name for p in self.parameters]), kind, below))
 
     def _routine(
         self,
         direction: str,
         parameters: tuple[Parameter, ...],
         descriptions: tuple[Description, ...],
-        sets: Sequence[str],
         held_to: Any,
-        *,
-        boards: bool,
+        sets: Sequence[str] | None = None,
     ) -> Routine:
+        """Return the routine of a direction for the `sets` of instructions; None if its lanes hold boards."""
         bounds = tuple(f"{p.name} below {p.below}" for p in parameters if p.below)
         specification = self._written(held_to, direction)
         numbering, requires = self._grid or LITTLE_ENDIAN, (*bounds, *self._requires)
@@ -196,9 +192,9 @@ class Definition:
         summary = (inspect.getdoc(self.function) or self.function.__name__).splitlines()[0].rstrip(".")
         where = f", {direction}" if direction else ""
         source = self.name.rpartition(":")[0]
-        isas = tuple(isa for isa in self._isas if isa in sets)
+        isas = tuple(isa for isa in self._isas if isa in (self._of_boards if sets is None else sets))
         inside = tuple(partial(self._within, describe) for describe in descriptions)
-        return Routine(self.name, "", direction, contract, inside, source, summary + where, isas, batched=boards)
+        return Routine(self.name, "", direction, contract, inside, source, summary + where, isas, batched=sets is None)
 
     def _within(self, describe: Description, layout: Layout, *values: Value) -> tuple[Value, ...]:
         with tracing(self, self.name, layout):

@@ -165,8 +165,8 @@ NOT_BOARDS = (
     ("0x1_0000_0000_0000_0000", "0x1_0000_0000_0000_0000 is over 64 bits"),
     ("18446744073709551616", "18446744073709551616 is over 64 bits"),
     ("9" * 5000, "9... is over 64 bits"),
-    (". 1\n. .", "the drawn board has 2 lines: draw eight"),
-    ("........\n" * 7 + ".......", "rank 1 of the drawn board is '.......': draw eight squares"),
+    (". 1\n. .", "the drawn board has 2 lines: draw 8"),
+    ("........\n" * 7 + ".......", "rank 1 of the drawn board is '.......': draw 8 squares"),
     ("........\n" * 3 + "...2....\n" + "........\n" * 4, "rank 5 of the drawn board"),
     ("x" * 100, "is not a board"),
 )
