@@ -12,9 +12,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, partial
 
-from setwise.codegen.ir.control import SIGN, below, while_
+from setwise.codegen.ir.control import below, while_
 from setwise.codegen.ir.description import Composition
 from setwise.codegen.ir.layout import Layout
+from setwise.codegen.ir.operations import SIGN
 from setwise.codegen.ir.routine import Description, Parameter, Routine, free_name
 from setwise.codegen.ir.values import Value, load, store
 from setwise.codegen.targets import ALL_SETS

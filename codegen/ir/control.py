@@ -17,7 +17,7 @@ from typing import Any
 
 from setwise.codegen.ir.bit_words import chosen
 from setwise.codegen.ir.numbers import integer
-from setwise.codegen.ir.operations import ALL, WRITES
+from setwise.codegen.ir.operations import ALL, SIGN, WRITES
 from setwise.codegen.ir.values import Condition, MixedLanes, Region, Value, constant, in_lanes, reshaped
 
 Body = Callable[..., tuple[Value | int, ...]]
@@ -27,9 +27,6 @@ ROUNDS_DECIDED = 1 << 10
 
 _LIVE: ContextVar[tuple[Value, ...]] = ContextVar("live", default=())
 """A mask for each traced body around, if it is in lanes: all ones in the lanes whose values the body changes."""
-
-SIGN = 1 << 63
-"""The bound below which an unsigned number is non-negative as a signed one."""
 
 
 def nonzero(value: Value) -> Condition:
@@ -216,7 +213,7 @@ def _switch_in_lanes(
     """Return the values of a switch: the bodies in order, each selected in the lanes that enter it."""
     found = carried
     for number, body in enumerate(bodies):
-        entered = mask_of(below(index, number + 1) if falls else below(index ^ number, 1))
+        entered = mask_of(below(index, number + 1) if falls else equal(index, number))
         nexts = _masked(entered, body, found if falls else carried)
         always = number == (len(bodies) - 1 if falls else 0)  # no other body of a switch is in its place
         found = nexts if always else _all_chosen(entered, nexts, found)

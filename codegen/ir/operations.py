@@ -14,7 +14,8 @@ from typing import Any
 
 ALL = (1 << 64) - 1
 _LOW = (1 << 32) - 1
-_SIGN = 1 << 63
+SIGN = 1 << 63
+"""The sign bit. As a bound: an unsigned number below it is non-negative as a signed one."""
 _LOW_BITS, _HIGH_BITS = 0x7F7F_7F7F_7F7F_7F7F, 0x8080_8080_8080_8080  # of each byte
 
 
@@ -171,7 +172,7 @@ _TABLE = (
     Operation("tzcnt", lambda a: (a & -a).bit_length() - 1 if a else 64, most=64, cycles=3),
     Operation("equal", lambda a, b: _truth(a == b, a), commutes=True),
     Operation("less", lambda a, b: _truth(a < b, a)),
-    Operation("less-signed", lambda a, b: _truth((a ^ _SIGN) < (b ^ _SIGN), a)),
+    Operation("less-signed", lambda a, b: _truth((a ^ SIGN) < (b ^ SIGN), a)),
     *(Operation(name, mask=True, cycles=3) for name in ("equal-mask", "less-mask", "less-signed-mask")),
     Operation("gather", _gather, cycles=3),
     Operation("scatter", _scatter, cycles=3),

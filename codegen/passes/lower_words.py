@@ -11,11 +11,11 @@ from functools import partial, reduce
 from setwise.codegen.ir.bit_words import swapped_fields
 from setwise.codegen.ir.bits import known_zero
 from setwise.codegen.ir.graph import Graph, rewrite
+from setwise.codegen.ir.operations import SIGN
 from setwise.codegen.ir.values import ALL, Region, Value, constant, make
 from setwise.codegen.passes.simplify import cse
 from setwise.codegen.targets.table import Target
 
-_SIGN = 1 << 63
 _SWAPPED_BYTES = (0x0001_0203_0405_0607, 0x0809_0A0B_0C0D_0E0F)
 """The byte numbers of two lanes, each in reverse order."""
 
@@ -40,7 +40,7 @@ def _sign_tested(region: Region) -> Region:
     asked = region.condition
     if asked is None or asked.bound != 1 or asked.value.op != "sar" or asked.value.attr != (63,):
         return region
-    return replace(region, condition=replace(asked, value=asked.value.args[0], bound=_SIGN))
+    return replace(region, condition=replace(asked, value=asked.value.args[0], bound=SIGN))
 
 
 def _each(value: Value, *args: Value, op: str) -> Value:
@@ -68,7 +68,7 @@ def _arithmetic_shift(target: Target, value: Value, board: Value, *by: Value) ->
     if value.attr and set(value.attr) == {63}:
         return -(board >> 63)
     op = "shrv" if by else "shr"
-    sign, moved = (make(op, each, *by, attr=value.attr) for each in (constant(_SIGN, value.lanes), board))
+    sign, moved = (make(op, each, *by, attr=value.attr) for each in (constant(SIGN, value.lanes), board))
     return (moved ^ sign) - sign
 
 
@@ -129,7 +129,7 @@ def _compare(target: Target, value: Value, a: Value, b: Value) -> Value:
     if target.has(value.op + "-mask", value.lanes):
         return _each(value, Value(value.op + "-mask", value.args), op="lanes-of-mask")
     if value.op == "less" and target.has("less-signed", value.lanes):
-        return make("less-signed", a ^ _SIGN, b ^ _SIGN)
+        return make("less-signed", a ^ SIGN, b ^ SIGN)
     unlike, difference = a ^ b, a - b
     deciding = {
         "equal": ~unlike & (unlike - 1),

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from setwise.codegen.ir.control import SIGN
+from setwise.codegen.ir.operations import SIGN
 from setwise.codegen.ir.values import Condition, Region, Value
 from setwise.codegen.machine.code import Instruction, Item, Label, Register
 from setwise.codegen.regalloc.candidates import REGISTERS, Point, bitset

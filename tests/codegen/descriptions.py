@@ -11,9 +11,10 @@ from setwise.analysis.proof.solver import Solver
 from setwise.analysis.semantics.words import Word
 from setwise.analysis.spec.evaluator import evaluate
 from setwise.codegen.board import ALL, DIR8, Direction
-from setwise.codegen.ir.control import SIGN, at_least, below, nonzero, repeat, switch, table, when, while_
+from setwise.codegen.ir.control import at_least, below, nonzero, repeat, switch, table, when, while_
 from setwise.codegen.ir.graph import Graph
 from setwise.codegen.ir.layout import Layout
+from setwise.codegen.ir.operations import SIGN
 from setwise.codegen.ir.ray import RuntimeRay
 from setwise.codegen.ir.routine import Contract, Parameter, Routine, Written
 from setwise.codegen.ir.values import CompassRay, Condition, Ray, Value, constant, make
