@@ -140,8 +140,9 @@ Begin = Callable[[Kernel], Callable[[], Certificate]]
 def proving(kernels: int, time_limit: float = TIME_LIMIT, processes: int = 1, show: Show = silent) -> Iterator[Begin]:
     """Yield the function that begins a proof. The proofs run in worker processes, so kernels can be made meanwhile.
 
-    If about `kernels` are few, or `processes` is 1, a proof runs here when its certificate is asked for. Equal bytes
-    under an equal contract are proved once. Needs bitwuzla. Raises CannotRunHere if a worker dies.
+    `kernels` is their expected number. If it is small, or `processes` is 1, there are no workers: each proof runs in
+    this process, when its certificate is asked for. Equal bytes under an equal contract are proved once. Needs
+    bitwuzla. Raises CannotRunHere if a worker dies.
     """
     prover, begun, running = cache(Prover), list[Kernel](), dict[tuple[Binary, Task], Future[Certificate]]()
     with Workers(processes) if processes > 1 and kernels >= WORTH_PROCESSES else nullcontext() as workers:

@@ -1,6 +1,7 @@
 """Small expressions, drawn and run on every instruction set: they give what the independent evaluator gives.
 
-Run as `python -m tests.codegen.test_expressions NUMBER [SEED]`, it tries so many from a seed, on two drawn sets each.
+`python -m tests.codegen.test_expressions NUMBER [SEED]` draws this many expressions from the seed. It runs each on two
+instruction sets, which are drawn, too.
 """
 
 import random
@@ -70,7 +71,10 @@ def wrong(
 
 
 def sweep(number: int, seed: int, sets: int = 4) -> Iterator[tuple[str, int, str]]:
-    """Those of so many expressions that are wrong on drawn sets; half have words, shifts by values, products."""
+    """Draw `number` expressions and run each on `sets` instruction sets, drawn with their lanes. Yield the wrong ones.
+
+    Half of the expressions may have words, shifts by values and products.
+    """
     draw = random.Random(seed)
     for at in range(0, number, TOGETHER):
         operations = (*EXPRESSIONS, *WORDS) if at // TOGETHER % 2 else EXPRESSIONS

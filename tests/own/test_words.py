@@ -145,9 +145,9 @@ OTHERWISE: Mapping[str, Definition] = {
 """How the word is written where it is not a method of that name."""
 ALONE = "flip rotate_180 lsb scan popcount is_empty"
 HARD = ("carryless_product", "high_product", "product")
-"""Those that bitwuzla cannot prove, for they multiply."""
+"""The words that multiply. bitwuzla cannot prove them."""
 GATHERS = ("extract_bits", "deposit_bits")
-"""Those that it proves only where one instruction does it: it takes too long for any mask by parallel suffix."""
+"""The words that bitwuzla proves only on sets with pext and pdep. Elsewhere their code is too hard for it."""
 
 
 @cache
