@@ -5,8 +5,13 @@ import pytest
 from tests.conftest import require_module
 from tests.golden.printed import ANSWERS, HEAD, HELP, KERNELS, PYTHON, answers, helps
 
+LONG = "bytewise.carry-loop-64 --isa x86-64"
+"""The kernel whose proof takes seconds."""
 
-@pytest.mark.parametrize("kernel", KERNELS)
+
+@pytest.mark.parametrize(
+    "kernel", [pytest.param(kernel, marks=pytest.mark.slow if kernel == LONG else ()) for kernel in KERNELS]
+)
 def test_figures_are_as_recorded(kernel: str) -> None:
     require_module("bitwuzla")
     lines = ANSWERS.read_text(encoding="ascii").splitlines()

@@ -76,7 +76,14 @@ def test_metadata_says_what_a_kernel_is(tmp_path: Path) -> None:
     assert one["sha256"] in (tmp_path / "setwise.h").read_text()
 
 
-@pytest.mark.parametrize(("form", "file"), [("c", "setwise_inline.h"), ("rust", "setwise.rs"), ("zig", "setwise.zig")])
+@pytest.mark.parametrize(
+    ("form", "file"),
+    [
+        ("c", "setwise_inline.h"),
+        pytest.param("rust", "setwise.rs", marks=pytest.mark.slow),
+        pytest.param("zig", "setwise.zig", marks=pytest.mark.slow),
+    ],
+)
 def test_how_squares_are_numbered_is_said(form: str, file: str, tmp_path: Path) -> None:
     """Of all kernels, or of those that number them otherwise; files of the usual numbering are as they always were."""
     usual, other = "exploding.bishop", "exploding.direction.big-endian"

@@ -31,7 +31,7 @@ EACH, LONG = 4, 20
 QUICK = (
     ("kogge-stone.attacks.noEa", "x86-64"),
     ("push.attacks.east", "bmi2"),
-    ("bytewise.carry-loop-64", "x86-64"),
+    pytest.param("bytewise.carry-loop-64", "x86-64", marks=pytest.mark.slow),
     ("kogge-stone.attacks.west", "avx2"),
     ("kogge-stone.attacks.rook", "avx512"),
     ("kogge-stone.attacks.nort.batch", "sse2"),

@@ -102,6 +102,7 @@ def test_loops_are_unrolled_until_another_round_is_impossible() -> None:
     assert made.induction == ""
 
 
+@pytest.mark.slow
 def test_loops_without_such_a_bound_are_proved_by_induction() -> None:
     assert kernel_proof("bytewise.carry-loop-64").rounds == 63
     assert "a boards are done" in kernel_proof("kogge-stone.attacks.east.batch", "avx2").induction

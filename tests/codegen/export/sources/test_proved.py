@@ -66,7 +66,7 @@ def followed(functions: Functions) -> Functions:
 @pytest.mark.parametrize(
     ("compiler", "which"),
     [
-        pytest.param(C[0], sample, id="gcc-sample"),
+        pytest.param(C[0], sample, id="gcc-sample", marks=pytest.mark.slow),
         *(pytest.param(each, partial(in_turns, each), id=each.name, marks=pytest.mark.slow) for each in C[:2]),
         *(pytest.param(each, every_form, id=f"{each.name}-all", marks=_VERY_SLOW) for each in C[:2]),
         # Its back end is clang's.
