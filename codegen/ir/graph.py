@@ -185,6 +185,18 @@ def rewrite(
     return graph if stays else Graph(parameters, results)
 
 
+def cse(graph: Graph) -> Graph:
+    """Share common subexpressions. Copies are not shared: each stays a variable of its own."""
+    seen: dict[tuple[Any, ...], Value] = {}
+
+    def rule(value: Value, old: Value) -> Value:
+        if value.op in ("copy", "phi", "param", "result"):
+            return value
+        return seen.setdefault((value.op, value.args, value.attr, value.lanes), value)
+
+    return rewrite(graph, rule)
+
+
 def _inherit_line(line: Line, *made: Value) -> None:
     """Set missing lines of these values, of their arguments and so on, down to values that have a line."""
     unseen, first = [*made], {*made}

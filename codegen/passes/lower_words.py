@@ -10,10 +10,9 @@ from functools import partial, reduce
 
 from setwise.codegen.ir.bit_words import swapped_fields
 from setwise.codegen.ir.bits import known_zero
-from setwise.codegen.ir.graph import Graph, rewrite
+from setwise.codegen.ir.graph import Graph, cse, rewrite
 from setwise.codegen.ir.operations import SIGN
 from setwise.codegen.ir.values import ALL, Region, Value, constant, make
-from setwise.codegen.passes.simplify import cse
 from setwise.codegen.targets.table import Target
 
 _SWAPPED_BYTES = (0x0001_0203_0405_0607, 0x0809_0A0B_0C0D_0E0F)

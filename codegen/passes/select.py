@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import count
 
 from setwise.codegen.ir.bits import demanded
-from setwise.codegen.ir.graph import Graph, compose, rewrite
+from setwise.codegen.ir.graph import Graph, compose, cse, rewrite
 from setwise.codegen.ir.operations import COMMUTATIVE
 from setwise.codegen.ir.orders import permuted
 from setwise.codegen.ir.values import ALL, Lanes, Region, Value, beside, constant, place_of, same
@@ -15,7 +15,6 @@ from setwise.codegen.machine.code import Datum, Label
 from setwise.codegen.passes.lower_popcount import lanes_apart, lower_popcount
 from setwise.codegen.passes.lower_words import lower_words
 from setwise.codegen.passes.reduce_lanes import reduce_lanes
-from setwise.codegen.passes.simplify import cse
 from setwise.codegen.passes.state import CACHED_GRAPHS, State
 from setwise.codegen.passes.ternary import map_ternary
 from setwise.codegen.targets import SCALARS, TARGETS, in_words

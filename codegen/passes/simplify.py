@@ -3,28 +3,15 @@
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, lru_cache, partial, reduce
 from operator import or_
-from typing import Any
 
 from setwise.codegen.ir.bits import demanded
-from setwise.codegen.ir.graph import Graph, rewrite
+from setwise.codegen.ir.graph import Graph, cse, rewrite
 from setwise.codegen.ir.values import RESHAPES, Lanes, Value, constant, make, place_of, reshaped, same
 from setwise.codegen.passes.expand import is_within, meets
 from setwise.codegen.passes.prune_phis import prune_phis
 from setwise.codegen.passes.state import CACHED_GRAPHS, State
 
 Rule = Callable[[Graph], Graph]
-
-
-def cse(graph: Graph) -> Graph:
-    """Share common subexpressions. Copies are not shared: each stays a variable of its own."""
-    seen: dict[tuple[Any, ...], Value] = {}
-
-    def rule(value: Value, old: Value) -> Value:
-        if value.op in ("copy", "phi", "param", "result"):
-            return value
-        return seen.setdefault((value.op, value.args, value.attr, value.lanes), value)
-
-    return rewrite(graph, rule)
 
 
 def fold(graph: Graph, unfolded: set[Value]) -> Graph:
