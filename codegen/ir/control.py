@@ -16,6 +16,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from setwise.codegen.ir.bit_words import chosen
+from setwise.codegen.ir.graph import Graph, cse, postorder
 from setwise.codegen.ir.numbers import integer
 from setwise.codegen.ir.operations import ALL, SIGN, WRITES
 from setwise.codegen.ir.values import Condition, MixedLanes, Region, Value, constant, in_lanes, reshaped
@@ -137,8 +138,8 @@ def _value(value: Value | int) -> Value:
 def _live(value: Value) -> Value:
     """Return a value, with 0 in lanes in which the results of a body around do not count: those may hold anything."""
     for mask in _LIVE.get():
-        alike = mask.lanes == value.lanes
-        value &= mask if alike else _spread(mask_of(nonzero(reshaped("unite", mask))), value.lanes)
+        united = mask if mask.lanes == value.lanes else mask_of(nonzero(reshaped("unite", mask)))
+        value &= _spread(united, value.lanes)
     return value
 
 
@@ -180,31 +181,33 @@ def _loop_in_lanes(condition: Callable[..., Condition], body: Body, carried: tup
     """Return the results of a loop that runs while the condition holds in some lane, and keeps those of other lanes."""
 
     def keeping(mask: Value, *values: Value) -> tuple[Value, ...]:
-        kept = _kept(mask, condition(*values), body, values)
         made = _masked(mask, body, values)
-        otherwise = (after if keeps else before for after, before, keeps in zip(made, values, kept, strict=True))
-        nexts = _all_chosen(mask, made, otherwise)
+        kept = map(all, zip(*(_kept(condition, body, state) for state in (carried, made)), strict=True))
+        nexts = tuple(a if keeps else chosen(mask, a, b) for a, b, keeps in zip(made, values, kept, strict=True))
         return mask_of(condition(*nexts)), *nexts
 
     def some(mask: Value, *values: Value) -> Condition:
         asked = condition(*values)
         return asked if asked.nonzero else nonzero(mask)
 
-    first = mask_of(condition(*carried))
-    return _loop(some, keeping, (_spread(first, carried[0].lanes), *carried))[1:]
+    return _loop(some, keeping, (_spread(mask_of(condition(*carried)), carried[0].lanes), *carried))[1:]
 
 
-def _kept(mask: Value, asked: Condition, body: Body, values: tuple[Value, ...]) -> list[bool]:
-    """Return for each carried value whether the body itself keeps it in lanes in which the condition has failed.
+def _kept(condition: Callable[..., Condition], body: Body, state: Sequence[Value]) -> list[bool]:
+    """Return for each value of a state whether the body keeps it by itself in lanes in which the condition fails.
 
-    Where it asks if a carried value is not 0, the body is traced with 0 in its place.
+    In such a lane a value that was asked not to be 0 is 0, and if it is a difference of two values, they are equal.
     """
-    tested = asked.value
-    if not asked.nonzero or all(value is not tested for value in values):
-        return [False] * len(values)
-    given = tuple(constant(0, tested.lanes) if value is tested else value for value in values)
-    pairs = zip(_masked(mask, body, given), given, strict=True)
-    return [one is other or None is not one.constant == other.constant for one, other in pairs]
+    asked = condition(*state)
+    *state, tested = cse(Graph((), (*state, asked.value))).results
+    ended = constant(0, tested.lanes)
+    equal = {tested: ended} if asked.nonzero else {}
+    if equal and tested.op == "xor":
+        *_, later = postorder(tested.args)
+        equal[later] = tested.args[later is tested.args[0]]
+    given = [equal.get(value, value) for value in state]
+    shared = cse(Graph((), (*_masked(ended, body, tuple(given)), *given, *state))).results
+    return [one in {*shared[at + len(state) :: len(state)]} for at, one in enumerate(shared[: len(state)])]
 
 
 def _switch_in_lanes(
