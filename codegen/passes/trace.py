@@ -9,7 +9,7 @@ from setwise.codegen.ir.description import Composition
 from setwise.codegen.ir.graph import Graph
 from setwise.codegen.ir.layout import Layout
 from setwise.codegen.ir.operations import WRITES
-from setwise.codegen.ir.routine import Description, Routine, Written
+from setwise.codegen.ir.routine import Description, Routine
 from setwise.codegen.ir.values import ALL, Value, parameter, reshaped
 from setwise.codegen.passes.code_motion import bodies_around
 from setwise.codegen.passes.state import State
@@ -89,7 +89,8 @@ def _whole(routine: Routine, layout: Layout, describe: Description) -> Graph:
 def _stays_inside(routine: Routine, graph: Graph) -> None:
     """Raise Refused for a use of a value outside the body that computes it, or of another routine's parameter.
 
-    For a user's routine without a requirement also raise it for a table or switch whose index may be too large.
+    For a user's routine also raise it for a table or switch whose index may be too large. Requirements do not count,
+    because a call that violates them must not read or jump to arbitrary memory.
     """
     if {value for value in graph.order if value.op == "param"} - {*graph.parameters}:
         raise Refused(f"{routine.name} uses a value of another routine's description: make it a parameter")
@@ -107,7 +108,7 @@ def _stays_inside(routine: Routine, graph: Graph) -> None:
         what = "a value is used outside the loop, when or switch that computes it"
         what += ": give it a start value and return it there"
         raise refusal(leaks[0], what, f"{routine.name}: ")
-    if ":" in routine.name and not any(isinstance(requirement, Written) for requirement in routine.contract.requires):
+    if ":" in routine.name:
         _chooses_among(routine, graph)
 
 
@@ -126,5 +127,5 @@ def _chooses_among(routine: Routine, graph: Graph) -> None:
         if most >= entries:
             what = f"the index of a {'switch' if value.region else 'table'} of {entries}"
             what += f" may be {most if most < ALL else 'any number'}"
-            bound = f"Annotated[Number, Bound({entries})], or a function for .requires"
+            bound = f"Annotated[Number, Bound({entries})]"
             raise refusal(value, f"{what}: mask it, add entries, or state its bound by {bound}", f"{routine.name}: ")

@@ -1,7 +1,7 @@
 """Control and tables in lanes: each lane has what it would have alone, on every set with every number of lanes."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -214,8 +214,8 @@ BATCHED: dict[Callable[..., Value], Callable[..., int]] = {
 def described(function: Callable[..., Value]) -> Described:
     """A new routine of a function, which no cache knows."""
     definition = setwise.routine(function)
-    definition.requires(lambda *words: 1)  # without one, a table is refused if its index is small in some lanes alone
-    (routine,) = definition.routines
+    # A user's routine, whose name has a colon, is refused if an index is small in some lanes alone.
+    routine = replace(definition.routines[0], family=function.__name__)
     return Described(routine, lambda *words: (BATCHED[function](*words) & ALL,))
 
 

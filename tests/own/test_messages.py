@@ -34,6 +34,7 @@ BODIES = {
     "    return table({1: 2}, x & 1)": "6: f: the entries of a table need an order, which a dict lacks: give a list",
     "    return table([1, 2, 3], x & 3)": "6: the index of a table of 3 may be 3: mask it, add entries, or state",
     "    return table([1, 2, 3], x)": "6: the index of a table of 3 may be any number",
+    "    return table([1, 2, 3], x)\n@f.requires\ndef _(x):\n    return x < 3": "6: the index of a table of 3 may",
     "    return table(range(64), x.popcount())": "6: the index of a table of 64 may be 64",
     "    (y,) = switch(x, [lambda y: (y,)], x)\n    return y": "6: the index of a switch of 1 may be any number",
     "    (y,) = switch(x, [], x)\n    return y": "6: f: a switch needs at least one function",
@@ -84,7 +85,6 @@ FINE = {
     "    return table(numpy.arange(8), x & 7)": "numpy",
     "    return x & -(1 << 63) | ~FILE_H & x | -1": "negative",
     "    return table(range(65), x.popcount())": "the bound of a popcount",
-    "    return table([1, 2, 3], x)\n@f.requires\ndef _(x):\n    return x < 3": "a stated bound",
 }
 
 
