@@ -165,3 +165,8 @@ def test_what_counts_gives_numbers(capsys: Capture) -> None:
     inputs, numbers = capsys.readouterr().out.rstrip().rsplit("\n\n", 1)
     assert inputs.count("0x0000_0000") == 4
     assert numbers.splitlines() == ["orthogonal: 3", "diagonal: 2"]
+
+
+def test_a_violated_requirement_is_named(capsys: Capture) -> None:
+    complained = complaint(capsys, "run", "sliders.union", "a1", "h8", "a1")
+    assert "requires sliders within occupied" in complained
