@@ -13,6 +13,7 @@ BOARDS = ("board", "leapers", "occupied", "empty", "word")
 """The kinds of parameters that are shown as boards, but for words with a bound."""
 _OF_COLOR: Mapping[str, board.Side] = {"white": "w", "black": "b"}
 """The side whose pieces a routine takes, by the color that is its direction."""
+_NAMES = {"Q": "queen", "N": "knight", "K": "king", "P": "pawn"}
 
 
 Input = Parameter | Argument
@@ -79,18 +80,14 @@ def _of_position(routine: Routine, fen: str | None, side: str | None) -> dict[st
         "sliders": _sliders(routine, position, mover),
         "rooks": position.sliders(mover, not apart, False) | position.pieces(mover, "R"),
         "bishops": position.sliders(mover, False, not apart) | position.pieces(mover, "B"),
-        "queens": position.pieces(mover, "Q"),
-        "knights": position.pieces(mover, "N"),
-        "kings": position.pieces(mover, "K"),
-        "pawns": position.pieces(mover, "P"),
+        **{f"{name}s": position.pieces(mover, letter) for letter, name in _NAMES.items()},
         "white": sum(map(position.piece, "PNBRQK")),
         "black": sum(map(position.piece, "pnbrqk")),
         "targets": board.ALL & ~sum(position.pieces(mover, letter) for letter in "PNBRQK"),
-        "white_rooks": position.sliders("w", True, False),
-        "white_bishops": position.sliders("w", False, True),
-        "black_rooks": position.sliders("b", True, False),
-        "black_bishops": position.sliders("b", False, True),
     }
+    for color, owner in _OF_COLOR.items():
+        by_name[f"{color}_rooks"] = position.sliders(owner, True, False)
+        by_name[f"{color}_bishops"] = position.sliders(owner, False, True)
     by_kind = {"empty": position.empty, "occupied": position.occupied}
     words = {name: by_name.get(name, by_kind.get(kind)) for name, kind in parameters.items()}
     return {name: word for name, word in words.items() if word is not None}
