@@ -156,11 +156,9 @@ class _Evaluator:
         if region.kind == "when":
             assert region.condition is not None
             holds = self._holds(region.condition, scope)
-            return (
-                carried
-                if known_number(holds) == 0
-                else _chosen(holds, self._body(region, 0, carried, scope)[0], carried)
-            )
+            if known_number(holds) == 0:
+                return carried
+            return _chosen(holds, self._body(region, 0, carried, scope)[0], carried)
         return self._switch(region, carried, scope)
 
     def _body(
