@@ -27,14 +27,13 @@ from setwise.analysis.proof.symbolic import CodeMap, Explorer, Path, Stop
 from setwise.analysis.run.samples import samples
 from setwise.analysis.semantics.domains import Bits
 from setwise.analysis.semantics.state import SemanticsError, Unsupported
-from setwise.analysis.spec.task import Argument, Task, TaskError, Written, assumptions, specified
+from setwise.analysis.spec.task import BY_VALUE, Argument, Task, TaskError, Written, assumptions, specified
 
 TIME_LIMIT = 60.0  # seconds of CPU time
 
 # Numbers of boards for the search of counterexamples: up to three iterations of 8 boards each, and a rest.
 _FEW = (*range(10), 16, 17, 24, 31)
 _MOST_ALIASED = 5  # most inputs for which all aliases with the result are tried
-_SPLIT = ("square", "dir8")  # kinds with a case for each value, so that tables and switches have known indices
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +120,7 @@ class Prover:
             return
         choices: list[list[tuple[Bits, ...]]] = []
         for argument in task.words:
-            if argument.kind in _SPLIT and 0 < argument.below <= 64:
+            if argument.kind in BY_VALUE and 0 < argument.below <= 64:
                 choices.append([(value,) for value in range(argument.below)])
             elif argument.kind == "direction9":
                 choices.append([*((value,) for value in range(9)), (self._word(argument, 0),)])

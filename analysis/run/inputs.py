@@ -24,9 +24,10 @@ from numpy.typing import NDArray
 
 from setwise.analysis.semantics.columns import Columns
 from setwise.analysis.semantics.domains import Integers
+from setwise.analysis.semantics.words import BranchError
 from setwise.analysis.spec import leaperwalk, raywalk
 from setwise.analysis.spec.contracts import Contract, Parameter
-from setwise.analysis.spec.task import SLIDERS_WITHIN, BranchingError, Written, results_of
+from setwise.analysis.spec.task import BY_VALUE, SLIDERS_WITHIN, BranchingError, Written, results_of
 from setwise.codegen.numbering import Numbering
 
 Column = NDArray[np.uint64]
@@ -110,17 +111,28 @@ def _expected(contract: Contract, parameters: Sequence[Parameter], columns: Sequ
     return expected
 
 
-def _specified(contract: Contract, parameters: Sequence[Parameter], words: Sequence[Column]) -> list[Column]:
-    """Return a column for each result; a specification that branches on its words is run case by case."""
+def _specified(contract: Contract, parameters: Sequence[Parameter], words: Sequence[Column | int]) -> list[Column]:
+    """Return a column for each result. A word may be an integer, which all cases share.
+
+    A specification that branches is run for each number of a square or direction, or else case by case.
+    """
     kinds, number = [p.kind for p in parameters], len(contract.results)
+    columns = np.broadcast_arrays(*words)
     held = partial(results_of, contract.specification, contract.direction, kinds, numbering=contract.numbering)
     try:
         results = held(Columns(), words, number)
-    except BranchingError:
-        results = list(
-            zip(*(held(Integers(), row, number) for row in zip(*(w.tolist() for w in words), strict=True)), strict=True)
-        )
-    return [np.broadcast_to(np.asarray(result, np.uint64), words[0].shape) for result in results]
+    except (BranchError, BranchingError):
+        at = next((at for at, kind in enumerate(kinds) if kind in BY_VALUE and not isinstance(words[at], int)), None)
+        rows = zip(*(column.tolist() for column in columns), strict=True)
+        if at is None:
+            return [*np.array([held(Integers(), row, number) for row in rows], np.uint64).T]
+        results = [np.empty_like(columns[at]) for _ in range(number)]
+        for value in set(columns[at].tolist()):
+            where = columns[at] == value
+            part = [word if isinstance(word, int) else word[where] for word in (*words[:at], value, *words[at + 1 :])]
+            for result, column in zip(results, _specified(contract, parameters, part), strict=True):
+                result[where] = column
+    return [np.broadcast_to(np.asarray(result, np.uint64), columns[0].shape) for result in results]
 
 
 class _Maker:
@@ -199,8 +211,7 @@ class _Maker:
             rays = {d: _ray(square, d, self.contract.numbering) for d in self.directions()}
             if numbered:
                 for number in range(11):
-                    direction = raywalk.NUMBERED.get(number)
-                    yield self.from_square(square, rays[direction] if direction else [], number)
+                    yield self.from_square(square, rays.get(raywalk.NUMBERED.get(number, ""), []), number)
             elif self.contract.direction:
                 yield self.from_square(square, [s for ray in rays.values() for s in ray])
             elif self.of_kind(*_BLOCKERS):  # a specification without a direction
@@ -217,10 +228,8 @@ class _Maker:
         owner = self.words(len(sets)) % max(1, len(sharers))
         columns = []
         for parameter in self.parameters:
-            if parameter.kind == "square":
-                columns.append(np.full_like(sets, square))
-            elif parameter.kind == "direction9":
-                columns.append(np.full_like(sets, number))
+            if parameter.kind in ("square", "direction9"):
+                columns.append(np.full_like(sets, square if parameter.kind == "square" else number))
             elif parameter in sharers and len(sharers) > 1:
                 # One of several boards whose union is the set: a subset, or the whole set if this board is the owner.
                 mine = owner == sharers.index(parameter)

@@ -10,7 +10,8 @@ Where a set may be named instead of a direction (`directions`), the result is th
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial, reduce
 from itertools import combinations, pairwise, product, zip_longest
-from typing import Any, Literal
+from operator import index
+from typing import Any, Literal, SupportsIndex
 
 from setwise.analysis.spec import leaperwalk
 from setwise.analysis.spec.words import ALL as ALL
@@ -256,8 +257,10 @@ FAR: Mapping[str, Mapping[int, int]] = {
 }
 
 
-def from_square(piece: str, square: W, free: W, numbers: Sequence[int] = SQUARES, reaches: Sequence[W] = ()) -> W:
-    """Return the attacks of a slider on one square below 64; the state of its own square does not matter.
+def from_square(
+    piece: str, square: SupportsIndex, free: W, numbers: Sequence[int] = SQUARES, reaches: Sequence[W] = ()
+) -> W:
+    """Return the attacks of a slider on one known square; the state of that square does not matter.
 
     `piece` names the directions, `free` are the empty squares. `numbers` holds the number of each square, a1 first, for
     boards with another numbering. A numbering that mirrors or rotates the board may change the attacks in a single
@@ -270,16 +273,23 @@ def from_square(piece: str, square: W, free: W, numbers: Sequence[int] = SQUARES
     >>> hex(from_square("bishop", 7, ALL)), hex(from_square("bishop", 7, ALL, mirrored))
     ('0x102040810204000', '0x102040810204000')
     """
-    known = known_number(square)
-    if known is not None:
-        return _from_one_square(piece, known, free, numbers, reaches)
-    # The square is unknown or an array: exactly one of the 64 conditions holds for each element.
-    return joined(
-        _from_one_square(piece, at, free, numbers, reaches) & equality_mask(square, at, 6) for at in range(64)
-    )
+    attacked: W = free ^ free
+    for single in directions(piece):
+        for line in _lines(single, LITTLE_ENDIAN):
+            numbered = [numbers[place] for place in line]
+            if index(square) not in numbered:
+                continue
+            arrives = (free ^ free) | 1
+            for reached, reach in zip_longest(numbered[numbered.index(index(square)) + 1 :], reaches):
+                if reached is None:
+                    break
+                attacked = attacked | (arrives << reached)
+                arrives = arrives & on(free, reached)
+                arrives = arrives if reach is None else arrives & reach
+    return clip(attacked)
 
 
-def exploded(piece: str, square: W, repeats: W, free: W, numbers: Sequence[int] = SQUARES) -> W:
+def exploded(piece: str, square: SupportsIndex, repeats: W, free: W, numbers: Sequence[int] = SQUARES) -> W:
     """Return the attacks of a slider on one square, limited to a distance: `FAR[piece][repeats]`, by default 1.
 
     `repeats` is below 16. A rook on the first rank has all its attacks along that rank.
@@ -289,38 +299,17 @@ def exploded(piece: str, square: W, repeats: W, free: W, numbers: Sequence[int] 
     """
     chosen = {number: equality_mask(repeats, number, 4) for number in FAR[piece]}
     reaches = [joined(chosen[number] for number, far in FAR[piece].items() if far > at) for at in range(1, 7)]
-    ranks = [
-        _from_one_square(way, at, free, numbers) & equality_mask(square, at, 6)
-        for at in numbers[:8]
-        for way in ("east", "west")
-        if piece == "rook"
-    ]
-    return clip(joined([from_square(piece, square, free, numbers, reaches), *ranks]))
+    along = ("east", "west") if piece == "rook" and index(square) in numbers[:8] else ()
+    ranks = (from_square(way, square, free, numbers) for way in along)
+    return joined([from_square(piece, square, free, numbers, reaches), *ranks])
 
 
-def _from_one_square(piece: str, square: int, free: W, numbers: Sequence[int], reaches: Sequence[W] = ()) -> W:
-    attacked: W = free ^ free
-    for single in directions(piece):
-        for line in _lines(single, LITTLE_ENDIAN):
-            numbered = [numbers[place] for place in line]
-            if square not in numbered:
-                continue
-            arrives = (free ^ free) | 1
-            for reached, reach in zip_longest(numbered[numbered.index(square) + 1 :], reaches):
-                if reached is None:
-                    break
-                attacked = attacked | (arrives << reached)
-                arrives = arrives & on(free, reached)
-                arrives = arrives if reach is None else arrives & reach
-    return clip(attacked)
-
-
-def of_pieces(piece: str, square: W, white: W, black: W, numbers: Sequence[int] = SQUARES) -> W:
+def of_pieces(piece: str, square: SupportsIndex, white: W, black: W, numbers: Sequence[int] = SQUARES) -> W:
     """Return the attacks of a slider on one square among the pieces of both sides."""
     return from_square(piece, square, clip(~(white | black)), numbers)
 
 
-def in_direction(square: W, number: W, white: W, black: W, numbers: Sequence[int] = SQUARES) -> W:
+def in_direction(square: SupportsIndex, number: W, white: W, black: W, numbers: Sequence[int] = SQUARES) -> W:
     """Return the attacks of a slider on one square in one direction of `NUMBERED`; for any other number, none.
 
     >>> hex(in_direction(0, 1, 1 << 2, 1)), in_direction(0, 1 << 63, 0, 0)
@@ -437,12 +426,4 @@ def in_directions(function: Callable[..., Any], direction: str) -> Callable[...,
 
 def at_run_time(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return `function` with its first parameter, a direction, as the last one instead: an index into DIR8."""
-
-    def called(*words: Any) -> Any:
-        *boards, dir8 = words
-        known = known_number(dir8)
-        if known is not None:
-            return function(DIR8[known], *boards)
-        return joined(function(single, *boards) & equality_mask(dir8, number, 3) for number, single in enumerate(DIR8))
-
-    return called
+    return lambda *words: function(DIR8[words[-1]], *words[:-1])

@@ -24,6 +24,9 @@ from setwise.codegen.ir.values import parameter
 from setwise.codegen.numbering import LITTLE_ENDIAN, Numbering
 from setwise.codegen.own.running import Failure, last_return, running
 
+BY_VALUE = ("square", "dir8")
+"""Kinds of parameters that a specification may use as integers: judges run it for each of their values."""
+
 
 class TaskError(ValueError):
     """A contract whose specification or requirements cannot be used. The message is one line."""

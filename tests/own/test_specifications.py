@@ -131,6 +131,27 @@ def test_one_that_branches_is_checked_and_not_proved() -> None:
     assert "or run setwise check instead" in proof["reason"]
 
 
+def test_one_that_indexes_with_a_square_runs_once_for_each() -> None:
+    calls = []
+
+    @setwise.routine
+    def rank(square: Square, occupied: Occupied) -> Board:
+        return setwise.constant(0xFF) << (square & 56) & occupied
+
+    ranks = [0xFF << 8 * (square // 8) for square in range(64)]
+
+    @rank.specification
+    def _(square: Word, occupied: Word) -> Word:
+        calls.append(square)
+        return occupied & ranks[square]
+
+    assert kinds(rank) == {"proved", "passed"}
+    assert len(calls) < 1000
+
+    rank.specification(lambda square, occupied: occupied & (ranks[square] ^ 1 << 3))
+    assert kinds(rank) == {"refuted", "failed"}
+
+
 def test_one_that_goes_on_where_it_cannot_branch_is_not_proved() -> None:
     @setwise.routine
     def nothing(pieces: Board) -> Board:
