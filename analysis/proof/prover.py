@@ -81,8 +81,9 @@ class Prover:
     def _certificate(self, code: CodeMap, task: Task) -> Certificate:
         blank = Certificate("proved", code.binary, task)
         if any(isinstance(requirement, Written) for requirement in task.requires):
-            plain = [self._word(argument, 0) for argument in task.words]
-            if not self.solver.possible(assumptions(task, self.domain, plain), about="the requirements are met"):
+            inputs = (case.lane(0) or [self._word(board, 0) for board in task.elements] for case in self._cases(task))
+            assumed = (assumptions(task, self.domain, words) for words in inputs)
+            if not any(self.solver.possible(each, about="the requirements are met") for each in assumed):
                 required = " and ".join(map(str, task.requires))
                 return replace(blank, status="not proved", reason=f"no input meets the requirements: {required}")
         certificate = self._all_cases(code, self._cases(task), blank)

@@ -313,7 +313,7 @@ class _Maker:
         kept = [np.ascontiguousarray(named[p.name], np.uint64) for p in self.parameters]
         for requirement in self.contract.requires:
             if isinstance(requirement, Written):
-                promise = replace(self.contract, specification=requirement, direction="", results=("kept",))
+                promise = replace(self.contract, specification=requirement, results=("kept",))
                 rows = _expected(promise, self.parameters, kept)[:, 0] != 0
                 kept = [column[rows] for column in kept]
         if not len(kept[0]):

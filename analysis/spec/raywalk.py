@@ -10,7 +10,7 @@ Where a set may be named instead of a direction (`directions`), the result is th
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial, reduce
 from itertools import combinations, pairwise, product, zip_longest
-from operator import index
+from operator import and_, index
 from typing import Any, Literal, SupportsIndex
 
 from setwise.analysis.spec import leaperwalk
@@ -422,6 +422,11 @@ def _tupled(function: Callable[..., Any], complemented: int | None) -> Callable[
 def in_directions(function: Callable[..., Any], direction: str) -> Callable[..., Any]:
     """Return the union of a function over the directions that a name denotes, as a function of the words."""
     return lambda *words: joined(function(single, *words) for single in directions(direction))
+
+
+def in_all_directions(function: Callable[..., Any], direction: str) -> Callable[..., Any]:
+    """Return whether a function is not 0 for any of the directions that a name denotes, as a function of the words."""
+    return lambda *words: reduce(and_, (function(single, *words) != 0 for single in directions(direction)))
 
 
 def at_run_time(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -162,7 +162,7 @@ def conditions(task: Task, domain: Domain, words: Sequence[Bits]) -> Iterator[tu
     sliders = [word for argument, word in named if argument.kind == "board"]
     for requirement in task.requires:
         if isinstance(requirement, Written):
-            (kept,) = results_of(requirement, "", task.kinds, domain, words, 1)
+            (kept,) = results_of(requirement, task.direction, task.kinds, domain, words, 1)
             yield str(requirement), domain.ne(kept, 0, 64)
             continue
         kind = SLIDERS_WITHIN.get(requirement)
@@ -245,7 +245,7 @@ def _called(written: Written, direction: str, domain: Domain, arguments: Sequenc
     elif direction == "any":
         function = raywalk.at_run_time(function)
     elif direction:
-        function = raywalk.in_directions(function, direction)
+        function = (raywalk.in_all_directions if written.number else raywalk.in_directions)(function, direction)
 
     def refused(failure: Failure) -> TaskError:
         if domain.branched:

@@ -342,7 +342,7 @@ def _within(grid: Grid, parameters: Sequence[Parameter]) -> Callable[..., Any]:
     def within(*words: Any) -> Any:
         kept = [
             (word & ~grid.all) == 0 if parameter.on_squares else grid.all >> word & 1
-            for parameter, word in zip(parameters, words, strict=True)
+            for parameter, word in zip(parameters, words[-len(parameters) :], strict=True)
             if parameter.on_squares or parameter.kind == "square"
         ]
         return reduce(and_, kept, 1)

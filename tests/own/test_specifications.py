@@ -148,8 +148,36 @@ def test_one_that_indexes_with_a_square_runs_once_for_each() -> None:
     assert kinds(rank) == {"proved", "passed"}
     assert len(calls) < 1000
 
+    @rank.requires
+    def _(square: Word, occupied: Word) -> Word:
+        """the square is occupied"""
+        return occupied & [1 << at for at in range(64)][square]
+
+    assert kinds(rank) == {"proved", "passed"}
     rank.specification(lambda square, occupied: occupied & (ranks[square] ^ 1 << 3))
     assert kinds(rank) == {"refuted", "failed"}
+
+
+def test_a_requirement_of_a_ray_holds_in_each_direction() -> None:
+    @setwise.routine
+    def ahead(ray: Ray, gen: Board, pro: Empty) -> Board:
+        return ray.step(gen)
+
+    @ahead.specification
+    def _(direction: str, gen: Word, pro: Word) -> Word:
+        return setwise.spec.step(direction, gen) & pro
+
+    assert kinds(ahead["nort"]) == {"refuted", "failed"}
+
+    @ahead.requires
+    def _(direction: str, gen: Word, pro: Word) -> Word:
+        """the next square is empty"""
+        return setwise.spec.step(direction, gen) & ~pro == 0
+
+    for direction in ("nort", "vertical", "any"):
+        assert kinds(ahead[direction]) == {"proved", "passed"}
+    with pytest.raises(ValueError, match="requires the next square is empty"):
+        ahead["vertical"].kernel(checked=True)(1 << 8, 1 << 16)
 
 
 def test_one_that_goes_on_where_it_cannot_branch_is_not_proved() -> None:
