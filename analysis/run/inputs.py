@@ -4,6 +4,7 @@ A kind is board (sliders), leapers, empty, occupied, square, dir8, direction9 or
 the address for the results. The cases of a routine, in this order:
 
 edges    combinations of a few extreme boards and words
+chains   combinations of a chain that winds over the board, its parts and its complement, for floods of many rounds
 lines    with sliders, but no square: each line of the directions, with each set of sliders and of blockers on it
 rays     with a square: for all 64 every occupancy of its rays (together, or one after the other), the rest random
 leaps    with leapers: each kind of them alone, on each square
@@ -38,7 +39,6 @@ _EDGES = (0, raywalk.ALL, 1, 1 << 63, 0x8000_0000_0000_0001, 0x0101_0101_0101_01
 _SLIDERS, _BLOCKERS, _ANYTHING = ("board",), ("empty", "occupied"), ("leapers", "word")
 _WHOLE = ("", *leaperwalk.COLORS)  # directions of routines for a whole side
 _CHUNK = 1 << 14  # cases that are evaluated together
-_MOST_TOGETHER = 5  # most boards whose extreme values are tried in every combination
 _MOST_LANES = 8
 _LONGEST = 8  # most squares of a line whose every subset is tried
 
@@ -70,7 +70,7 @@ def make_cases(contract: Contract, quick: bool = False, random_boards: int = RAN
     maker = _Maker(contract)
     share = 16 if quick or maker.of_kind("leapers") else 1
     number = random_boards // 10 if quick else random_boards
-    blocks = [maker.edges(), maker.drawn(number)]
+    blocks = [maker.together(), *maker.chains(), maker.drawn(number)]
     blocks[1:1] = maker.leaps()
     if exhaustive := list(maker.rays() if maker.of_kind("square") else maker.lines()):
         columns = _joined(exhaustive)
@@ -87,7 +87,7 @@ def few_cases(contract: Contract, number: int) -> Cases:
     A single slider is alone on its board, with few other blockers. Raises the errors of `make_cases`.
     """
     maker = _Maker(contract)
-    edges = maker.edges()
+    edges = maker.together()
     share = -(-number // 4)
     picked = maker.words(share) % np.uint64(max(1, len(edges[0]) if edges else 1))
     blocks = [[column[picked] for column in edges], maker.drawn(share)]
@@ -160,16 +160,28 @@ class _Maker:
         name = self.contract.direction
         return raywalk.DIR8 if name.lower() in (*_WHOLE, "any") else raywalk.directions(name)
 
-    def edges(self) -> list[Column]:
-        """Return all combinations of extreme words, or for over five words a sample; squares, directions are random."""
+    def together(self, values: Sequence[int] = _EDGES, most: int = 7**5) -> list[Column]:
+        """Return all combinations of words, or a sample of `most`; squares and directions are random."""
         whole = self.of_kind(*_ANYTHING, *_SLIDERS, *_BLOCKERS)
-        if len(whole) <= _MOST_TOGETHER:
-            rows = np.array(list(itertools.product(_EDGES, repeat=len(whole))), np.uint64)
+        if len(values) ** len(whole) <= most:
+            rows = np.array(list(itertools.product(values, repeat=len(whole))), np.uint64)
         else:
-            drawn = self.words(_CHUNK * len(whole)) % np.uint64(len(_EDGES))
-            rows = np.array(_EDGES, np.uint64)[drawn].reshape(-1, len(whole))
+            drawn = self.words(most * len(whole)) % np.uint64(len(values))
+            rows = np.array(values, np.uint64)[drawn].reshape(-1, len(whole))
         words = iter(rows.T)
         return [self.bounded(p, next(words)) if p in whole else self.draw(p, len(rows)) for p in self.parameters]
+
+    def chains(self) -> Iterator[list[Column]]:
+        """Yield combinations of a winding chain, its first square, the chain without its last, and complements."""
+        grid = self.contract.numbering
+        for turn, back in itertools.product((1, -1), repeat=2):
+            files, ranks = (grid.files, grid.ranks)[::turn]
+            # Along every other rank, in turn to the right and to the left, and over one square to the next.
+            rows = range(files), [files - 1], range(files)[::-1], [0]
+            places = [(file, rank) for rank in range(ranks) for file in rows[rank % 4]]
+            squares = [1 << grid.at(*place[::turn]) for place in places][::back]
+            chain, last = sum(squares), squares[-1]
+            yield self.together((squares[0], chain, chain ^ last, grid.all ^ chain, grid.all ^ last, 0), most=6**4)
 
     def lines(self) -> Iterator[list[Column]]:
         """Yield for each line every pair of a set of sliders and a set of blockers on it; nothing without sliders."""

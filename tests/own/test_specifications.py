@@ -180,6 +180,26 @@ def test_a_requirement_of_a_ray_holds_in_each_direction() -> None:
         ahead["vertical"].kernel(checked=True)(1 << 8, 1 << 16)
 
 
+def test_a_flood_of_too_few_rounds_fails_on_a_winding_chain() -> None:
+    def near(squares: Board) -> Board:
+        return setwise.union(squares.step(direction) for direction in setwise.ROOK)
+
+    @setwise.routine
+    def captured(black: Board, white: Board) -> Board:
+        free = near(~(black | white)) & black
+        return black & ~setwise.repeat(20, lambda free: (free | near(free) & black,), free)[0]
+
+    @captured.specification
+    def _(black: Word, white: Word) -> Word:
+        free = setwise.spec.step("rook", ~(black | white)) & black
+        for _ in range(63):
+            free |= setwise.spec.step("rook", free) & black
+        return black & ~free
+
+    captured.requires(lambda black, white: black & white == 0)
+    assert captured.check("x86-64", "sysv", quick=True)[0]["status"] == "failed"
+
+
 def test_one_that_goes_on_where_it_cannot_branch_is_not_proved() -> None:
     @setwise.routine
     def nothing(pieces: Board) -> Board:
