@@ -242,7 +242,7 @@ def _subtraction() -> Iterator[Routine]:
 
 def _bytewise() -> Iterator[Routine]:
     words = (Parameter("x", "word"), Parameter("y", "word"))
-    narrow = (Parameter("x", "word", below=1 << 32), Parameter("y", "word", below=1 << 32))
+    narrow = (Parameter("x", "number", below=1 << 32), Parameter("y", "number", below=1 << 32))
     wide_loop, narrow_loop = partial(bytewise.carry_loop, bits=64), partial(bytewise.carry_loop, bits=32)
     below = ("x and y below 2**32",)
     yield _simple("bytewise", "carry-loop-64", "add", ISENBERG, wide_loop, *words)
@@ -254,7 +254,7 @@ def _bytewise() -> Iterator[Routine]:
 
 
 def _exploding() -> Iterator[Routine]:
-    bishop, rook = ((SQUARE, Parameter("repeats", "word", below=end), FREE) for end in (10, 12))
+    bishop, rook = ((SQUARE, Parameter("repeats", "number", below=end), FREE) for end in (10, 12))
     for suffix, numbering in (("", LITTLE_ENDIAN), ("big-endian", BIG_ENDIAN_FILES)):
         direction = partial(exploding.direction, numbering=numbering)
         forms: tuple[tuple[str, str, Fill, tuple[Parameter, ...], str], ...] = (
@@ -337,7 +337,8 @@ def _of_pieces(
     parameters = (*entry.pieces, squares, RESULTS) if len(entry.results) > 1 else (*entry.pieces, squares)
     specification = f"side-{entry.name}" if family == "side" else entry.name
     requires, ending = (WITHIN_OCCUPIED, "") if squares is OCCUPIED else (NOT_ON_EMPTY, "-empty")
-    contract = Contract(parameters, specification, color, entry.results, (requires,), counting=entry in _COUNTS)
+    counts = entry.results if entry in _COUNTS else ()
+    contract = Contract(parameters, specification, color, entry.results, (requires,), counts=counts)
     computes = f"{entry.summary.format(color.capitalize())}, given the {squares.name} squares"
     usual, ways = descriptions
     name = entry.name + ending

@@ -13,7 +13,7 @@ from setwise.analysis.code.objects import ObjectFunction
 from setwise.analysis.commands.arguments import PATTERNS, add, object_given
 from setwise.analysis.commands.kernels import report_not_made
 from setwise.analysis.commands.tables import print_json, print_reasons, print_table, tally
-from setwise.analysis.pictures.board_text import boards, expected_and_got, input_lines
+from setwise.analysis.pictures.board_text import picture
 from setwise.analysis.progress import Progress
 from setwise.codegen.catalogue import chosen, find
 from setwise.codegen.ir.routine import Contract
@@ -80,9 +80,9 @@ def _report(kernels: Sequence[CheckedKernel]) -> None:
 def drawn(contract: Contract, mismatch: Mismatch) -> str:
     """Return a mismatch as text: the number of the case, its inputs, and the expected and actual results as boards."""
     named = {parameter.name: parameter for parameter in contract.elements or contract.parameters}
-    lines, shown = input_lines(((named[name], word) for name, word in mismatch.inputs), contract.numbering)
-    shown += expected_and_got(contract.results, mismatch.expected, mismatch.got)
-    return "\n".join([f"case {mismatch.case}", *lines]) + "\n\n" + boards(shown, contract.numbering)
+    inputs = ((named[name], word) for name, word in mismatch.inputs)
+    words = {", expected": mismatch.expected, ", got": mismatch.got}
+    return picture([f"case {mismatch.case}"], contract, inputs, contract.results, words)
 
 
 def _check_function(arguments: Namespace) -> int:

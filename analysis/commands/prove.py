@@ -13,7 +13,7 @@ from setwise.analysis.commands.kernels import report_not_made
 from setwise.analysis.commands.questions import Asked, write_questions
 from setwise.analysis.commands.tables import print_json, print_reasons, print_table, tally
 from setwise.analysis.errors import refused_by_system
-from setwise.analysis.pictures.board_text import boards, expected_and_got, input_lines
+from setwise.analysis.pictures.board_text import picture
 from setwise.analysis.progress import Progress
 from setwise.analysis.proof.certificate import Certificate
 from setwise.analysis.proofs import Proof
@@ -182,7 +182,5 @@ def _refutation(proof: Proof) -> str:
         lines.append(f"arrays of {counted(number, 'board')}{where}{f'; board {case.lane}:' if number > 1 else ''}")
     elif number > 1:
         lines.append(f"board {case.lane} of {number}:")
-    selected, drawn = input_lines(((named[name], word) for name, word in case.words), task.numbering)
-    got = confirmation.got or case.got or ()
-    drawn += expected_and_got([result.name for result in task.results], case.expected, got)
-    return "\n".join([*lines, *selected]) + ("\n\n" + boards(drawn, task.numbering) if drawn else "")
+    inputs, names = ((named[name], word) for name, word in case.words), [result.name for result in task.results]
+    return picture(lines, task, inputs, names, {", expected": case.expected, ", got": confirmation.got or case.got})

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from setwise.analysis.code.binary import binary_of
 from setwise.analysis.commands.arguments import add
-from setwise.analysis.pictures.board_text import boards, input_lines, squares_lines
+from setwise.analysis.pictures.board_text import picture, squares_lines
 from setwise.analysis.run.caller import Caller
 from setwise.analysis.run.positions import given_parameters, words_of
 from setwise.analysis.spec.contracts import task_of
@@ -44,12 +44,9 @@ def run(arguments: Namespace) -> int:
     native = not missing(kernel.target)
     results = (_natively if native else _interpreted)(kernel, words)
     title = f"{kernel.name}, {kernel.target.name}, {kernel.convention.name}{'' if native else ', interpreted'}"
-    lines, drawn = input_lines(zip(parameters, words, strict=True), contract.numbering)
-    named = list(zip(contract.results, results, strict=True))
-    shown = boards(drawn if contract.counting else [*drawn, *named], contract.numbering, arguments.coordinates)
-    numbers = [f"{name}: {number}" for name, number in named if contract.counting]
-    print(title, *squares_lines(contract.numbering), *lines, "", shown, sep="\n")
-    print(*([""] if numbers else []), *numbers, sep="\n", end="\n" if numbers else "")
+    head = [title, *squares_lines(contract.numbering)]
+    inputs = zip(parameters, words, strict=True)
+    print(picture(head, contract, inputs, contract.results, {"": results}, arguments.coordinates))
     return 0
 
 

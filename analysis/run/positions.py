@@ -10,18 +10,13 @@ from setwise.codegen.numbering import Numbering, named_number
 from setwise.codegen.run.integers import in_range
 
 BOARDS = ("board", "leapers", "occupied", "empty", "word")
-"""The kinds of parameters that are shown as boards, but for words with a bound."""
+"""The kinds of parameters that are shown as boards."""
 _OF_COLOR: Mapping[str, board.Side] = {"white": "w", "black": "b"}
 """The side whose pieces a routine takes, by the color that is its direction."""
 
 
 Input = Parameter | Argument
 """A parameter of a routine, or of its task."""
-
-
-def shown_kind(parameter: Input) -> str:
-    """Return the kind of a parameter, or "number" for a word with a bound."""
-    return "number" if parameter.kind == "word" and parameter.below else parameter.kind
 
 
 def given_parameters(routine: Routine) -> list[Parameter]:
@@ -112,7 +107,7 @@ def _parsed(parameter: Parameter, text: str, numbering: Numbering) -> int:
     if parameter.kind in BOARDS:
         number = None if parameter.on_squares else board.parse_number(text)
         return in_range(parameter, numbering.parse_board(text) if number is None else number)
-    if not text[:1].isdecimal():
+    if parameter.kind != "number" and not text[:1].isdecimal():
         return named_number(parameter.kind, text, numbering)
     number = board.parse_number(text)
     bound = parameter.below or 1 << 64

@@ -62,7 +62,8 @@ class Argument:
     """A parameter of the routine. Each of its words is below `below`; if that is 0, any 64-bit word is allowed.
 
     Kinds: board (sliders), leapers, empty, occupied, square, dir8 (an index into `raywalk.DIR8`), direction9 (as in
-    `raywalk.NUMBERED`), word; results, the address of the results; boards, that of an array; count, of boards in each.
+    `raywalk.NUMBERED`), word (a board of any bits), number; results, the address of the results; boards, that of an
+    array; count, of boards in each.
     """
 
     name: str
@@ -88,7 +89,7 @@ class Task:
     callee-saved registers; of vector registers only the low 128 bits are saved. A routine may use `red_zone` bytes
     below rsp and `home` bytes above the return address. For arrays, `elements` describes one board of each input; the
     further arguments of kind boards are then the arrays of results. A single one may be one of the inputs. `numbering`
-    is the square numbering of all boards and squares.
+    is the square numbering of all boards and squares. `counts` names the results that are no boards.
     """
 
     specification: str | Written
@@ -102,6 +103,7 @@ class Task:
     home: int = 0
     elements: tuple[Argument, ...] = ()
     numbering: Numbering = LITTLE_ENDIAN
+    counts: tuple[str, ...] = ()
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -134,7 +136,7 @@ class Task:
         return tuple(specified(self, Integers(), words))
 
 
-_KINDS = frozenset({"board", "leapers", "occupied", "empty", "square", "dir8", "direction9", "word"})
+_KINDS = frozenset({"board", "leapers", "occupied", "empty", "square", "dir8", "direction9", "word", "number"})
 _ARRAYS = frozenset({"boards", "count"})
 
 

@@ -65,7 +65,7 @@ class Definition:
         self._held_at = ""
         self._requires: list[Written | str] = []
         self._routines: tuple[Routine, ...] = ()
-        hints = self._hints()
+        hints = self._hints(function)
         names = self._names(function)
         if _OURS.match(function.__name__):
             raise self._error("this name begins as names of exports do, with _ or setwise: choose another")
@@ -73,15 +73,18 @@ class Definition:
         self._of_layout = bool(names) and hints.get(names[0]) is Layout
         self._shaped = int(self._of_ray or self._of_layout)  # the first parameters that the routine does not have
         self.parameters = tuple(self._parameter(name, hints.get(name)) for name in names[self._shaped :])
-        self.results = self._results(hints.get("return"))
+        returned = self._results(hints.get("return"))
+        self.results = tuple(returned)
+        kinds = {name: _kind_of(hint)[0] for name, hint in returned.items()}
+        self._counts = tuple(name for name, kind in kinds.items() if kind and kind.kind in ("square", "dir8", "number"))
         self._several: Any = None if len(self.results) == 1 else hints["return"]
         if not self.parameters:
             raise self._error(f"a routine needs a parameter: add one, annotated with {_KINDS}")
         if self._of_ray and len(self.results) > 1:
             raise self._error("a function of a Ray returns one board: write -> Board, or take a Layout")
         taken = [inspect.Parameter(p.name, inspect.Parameter.POSITIONAL_ONLY, annotation=int) for p in self.parameters]
-        returned = int if len(self.results) == 1 else tuple[int, ...]
-        self.__signature__ = inspect.Signature(taken, return_annotation=returned)  # that of calls with integers
+        gives = int if len(self.results) == 1 else tuple[int, ...]
+        self.__signature__ = inspect.Signature(taken, return_annotation=gives)  # that of calls with integers
         if not isinstance(grid, Grid | None):
             raise self._error(f"grid={grid!r} is not a grid: give a setwise.Grid")
         self._grid = grid
@@ -188,7 +191,7 @@ class Definition:
         bounds = tuple(f"{p.name} below {p.below}" for p in parameters if p.below)
         specification = self._written(held_to, direction)
         numbering, requires = self._grid or LITTLE_ENDIAN, (*bounds, *self._requires)
-        contract = Contract(parameters, specification, direction, self.results, requires, numbering=numbering)
+        contract = Contract(parameters, specification, direction, self.results, requires, (), numbering, self._counts)
         summary = (inspect.getdoc(self.function) or self.function.__name__).splitlines()[0].rstrip(".")
         where = f", {direction}" if direction else ""
         source = self.name.rpartition(":")[0]
@@ -279,12 +282,12 @@ class Definition:
             raise ValueError(f"returns {given} instead of a board: return {wanted}")
         return result
 
-    def _hints(self) -> dict[str, Any]:
+    def _hints(self, annotated: Any) -> dict[str, Any]:
         def refused(failure: Failure) -> DescriptionError:
             return self._error(f"invalid annotation ({failure.text or failure.kind}): write {_KINDS}")
 
         with running(self.function.__code__.co_filename, refused):
-            return typing.get_type_hints(self.function, include_extras=True)
+            return typing.get_type_hints(annotated, include_extras=True)
 
     def _known(self, isas: Sequence[str]) -> tuple[str, ...]:
         """Return these instruction sets, oldest first. Raise DescriptionError if one is unknown, or for none."""
@@ -322,12 +325,13 @@ class Definition:
             )
         return Parameter(name, kind.kind, bound or kind.below)
 
-    def _results(self, hint: Any) -> tuple[str, ...]:
+    def _results(self, hint: Any) -> dict[str, Any]:
+        """Return the annotation of each result by its name, None for a field of a NamedTuple without one."""
         if _kind_of(hint)[0] is not None:
-            return (self.function.__name__,)
+            return {self.function.__name__: hint}
         fields = getattr(hint, "_fields", None)
         if isinstance(fields, tuple) and fields and all(name.isascii() for name in fields):
-            return fields
+            return dict.fromkeys(fields) | self._hints(hint)
         raise self._error("the return annotation is missing or no board: write -> Board, or a NamedTuple in ASCII")
 
     def _error(self, what: str, line: int = 0, function: Callable[..., Any] | None = None) -> DescriptionError:

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.analysis.commands.running import Capture, complaint, printed
+from setwise.analysis.commands.main import main
+from tests.analysis.commands.running import Capture, complaint, drawings, printed
+from tests.conftest import runs
 
 HEAD = """\
 import numpy
@@ -92,3 +94,35 @@ FINE = {
 def test_a_good_statement_stays_good(body: str, mine: Path, capsys: Capture) -> None:
     mine.write_text(f"{HEAD}{body}\n")
     assert "mine.py:f" in printed(capsys, "count", "mine.py:f", "--isa", "x86-64")
+
+
+COUNTED = """\
+from typing import NamedTuple
+from setwise import *
+class Both(NamedTuple):
+    board: Board
+    count: Number
+@routine
+def counted(x: Board, n: Number) -> Both:
+    return Both(x, n + 1)
+@counted.specification
+def _(x, n):
+    return x, n + 2
+"""
+
+
+@runs
+def test_numbers_are_printed_and_boards_are_drawn(mine: Path, capsys: Capture) -> None:
+    mine.write_text(COUNTED)
+    out = printed(capsys, "run", "mine.py", "a1", "0xffff", "--isa", "x86-64")
+    assert "\nn: 65535\n" in out
+    assert out.endswith("\n\ncount: 65536 (0x10000)\n")
+    assert drawings(out).keys() == {"x", "board"}
+    for command in ("prove", "check"):
+        assert main([command, "mine.py", "--isa", "x86-64", "--abi", "sysv"]) == 1
+        out = capsys.readouterr().out
+        words = {name: int(word) for name, word in re.findall(r"^(\w.*): (\d+)\b", out, re.MULTILINE)}
+        n, expected, got = (words[name] for name in ("n", "count, expected", "count, got"))
+        assert expected == (n + 2) % 2**64
+        assert got == (n + 1) % 2**64
+        assert drawings(out).keys() == {"x", "board, expected", "board, got"}

@@ -157,7 +157,9 @@ def test_numbers_are_not_drawn(capsys: Capture) -> None:
     out = printed(capsys, "run", *given)
     assert "\nsquare: e4 (28)\nrepeats: 3\n" in out
     assert drawings(out).keys() == {"free", "attacks"}
-    assert "\nat entry   square (rdi): 28, repeats (rsi): 3\nfree" in printed(capsys, "trace", *given, "--registers")
+    assert "\nat entry   square (rdi): e4 (28), repeats (rsi): 3\nfree" in printed(
+        capsys, "trace", *given, "--registers"
+    )
 
 
 def test_what_counts_gives_numbers(capsys: Capture) -> None:
