@@ -44,7 +44,7 @@ def run(arguments: Namespace) -> int:
     native = not missing(kernel.target)
     results = (_natively if native else _interpreted)(kernel, words)
     title = f"{kernel.name}, {kernel.target.name}, {kernel.convention.name}{'' if native else ', interpreted'}"
-    head = [title, *squares_lines(contract.numbering)]
+    head = [f"{title}: {routine.summary}", *squares_lines(contract.numbering)]
     inputs = zip(parameters, words, strict=True)
     print(picture(head, contract, inputs, contract.results, {"": results}, arguments.coordinates))
     return 0

@@ -26,7 +26,7 @@ from tests.positions import KIWIPETE
 def test_run_draws_inputs_and_result(capsys: Capture) -> None:
     out = printed(capsys, "run", KOGGE_STONE, "--fen", KIWIPETE, "--isa", "x86-64")
     assert out == (
-        "kogge-stone.attacks.sout, x86-64, sysv\n"
+        "kogge-stone.attacks.sout, x86-64, sysv: the squares that sliding pieces attack to the south\n"
         "\n"
         "sliders                  empty                    attacks\n"
         ". . . . . . . .          . 1 1 1 . 1 1 .          . . . . . . . .\n"
@@ -141,7 +141,7 @@ def test_run_takes_the_best_that_the_processor_has(capsys: Capture, monkeypatch:
 def test_what_the_processor_lacks_is_interpreted(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cpu, "features", frozenset)
     out = printed(capsys, "run", "sliders.pair", "--isa", "avx512", "--fen", "8/8/8/3R4/8/8/8/k1K5 w")
-    assert out.startswith("sliders.pair, avx512, sysv, interpreted\n")
+    assert out.startswith("sliders.pair, avx512, sysv, interpreted: the squares that rooks attack, ")
     assert "0x0808_08f7_0808_0808" in out
 
 
