@@ -8,7 +8,9 @@ from setwise.analysis.commands.arguments import add
 from setwise.analysis.pictures.board_text import picture, squares_lines
 from setwise.analysis.run.caller import Caller
 from setwise.analysis.run.positions import given_parameters, words_of
+from setwise.analysis.semantics.domains import Integers
 from setwise.analysis.spec.contracts import task_of
+from setwise.analysis.spec.task import conditions
 from setwise.codegen.catalogue import find
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
@@ -41,6 +43,9 @@ def run(arguments: Namespace) -> int:
     parameters, contract = given_parameters(routine), routine.contract
     words = words_of(routine, arguments.arguments, arguments.fen, arguments.side)
     kernel = lower(routine, arguments.isa or best_isa(routine), arguments.abi)
+    for required, kept in conditions(task_of(kernel), Integers(), words):
+        if not kept:
+            raise ValueError(f"{routine.name} requires {required}: give other arguments")
     native = not missing(kernel.target)
     results = (_natively if native else _interpreted)(kernel, words)
     title = f"{kernel.name}, {kernel.target.name}, {kernel.convention.name}{'' if native else ', interpreted'}"

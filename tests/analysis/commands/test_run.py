@@ -167,3 +167,9 @@ def test_what_counts_gives_numbers(capsys: Capture) -> None:
     inputs, numbers = capsys.readouterr().out.rstrip().rsplit("\n\n", 1)
     assert inputs.count("0x0000_0000") == 4
     assert numbers.splitlines() == ["orthogonal: 3", "diagonal: 2"]
+
+
+def test_arguments_must_meet_the_requirements(capsys: Capture) -> None:
+    given = ("sliders.counts", "d4", "0", "0xff")
+    assert "sliders within occupied" in complaint(capsys, "run", *given, "0xff")
+    assert printed(capsys, "run", *given, "d4,d3").endswith("\n\nmoves: 0\n")
