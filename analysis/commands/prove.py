@@ -105,7 +105,7 @@ def _report(proofs: Sequence[Proof], seconds: float) -> None:
 
 
 def certificate_text(proof: Proof) -> str:
-    """Return a proof's certificate as text, with any counterexample or the reason why it is not proved."""
+    """Return a proof's certificate as text. It ends with the verdict and its reason or counterexample."""
     certificate, (name, isa, lanes, abi) = proof.certificate, proof.key
     title = proof.title or name
     if certificate is None:
@@ -129,12 +129,9 @@ def certificate_text(proof: Proof) -> str:
         ("how", _how(certificate)),
         ("solver", f"{certificate.solver}, {counted(certificate.questions, 'question')}, {certificate.seconds:.2f} s"),
     ]
-    lines += ["", *(f"{name:13}  {text}" for name, text in notes if text)]
-    if certificate.status == "refuted":
-        lines += ["", _refutation(proof)]
-    elif certificate.status == "not proved":
-        lines += ["", f"not proved: {certificate.reason}"]
-    return "\n".join(lines)
+    refuted = _refutation(proof) if certificate.status == "refuted" else ""
+    verdict = refuted or f"{certificate.status}: {certificate.reason or f'{title} is right for all inputs'}"
+    return "\n".join([*lines, "", *(f"{name:13}  {text}" for name, text in notes if text), "", verdict])
 
 
 def _specification(task: Task) -> str:

@@ -45,6 +45,7 @@ def test_one_kernel_gives_its_certificate(capsys: Capture) -> None:
         "solver         bitwuzla 0.",
     ):
         assert line in shown
+    assert shown.splitlines()[-1].startswith("proved: ")
 
 
 def test_several_give_a_table_and_a_sum(capsys: Capture) -> None:
