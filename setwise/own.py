@@ -1,7 +1,10 @@
 """The object that `setwise.routine` returns, with methods that have the names of subcommands of `setwise`."""
 
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from functools import partial
 from typing import Any, overload
 
 from setwise.analysis import api
@@ -10,7 +13,8 @@ from setwise.codegen.catalogue import find
 from setwise.codegen.ir.grid import Grid
 from setwise.codegen.ir.routine import Routine
 from setwise.codegen.own.calls import is_traced, traced
-from setwise.codegen.own.definition import Definition, DescriptionError
+from setwise.codegen.own.definition import Definition, DescriptionError, refusing
+from setwise.codegen.own.user_files import LOADED
 from setwise.codegen.request import Request
 from setwise.codegen.run.integers import result_type
 from setwise.codegen.targets import ALL_SETS
@@ -252,5 +256,16 @@ def routine(
     ('0x280000', 6)
     """
     if function is None:
-        return lambda described: OwnRoutine(described, isas, grid)
-    return OwnRoutine(function, isas, grid)
+        return partial(_made, isas, grid)
+    return _made(isas, grid, function)
+
+
+def _made(isas: Sequence[str], grid: Grid | None, function: Callable[..., Any]) -> OwnRoutine:
+    """Make a routine. In a file that a command runs, one with bad annotations is refused where it is used."""
+    try:
+        return OwnRoutine(function, isas, grid)
+    except DescriptionError as error:
+        if hasattr(sys.modules.get(function.__module__), LOADED):
+            with suppress(DescriptionError):
+                return OwnRoutine(refusing(function, error), isas, grid)
+        raise

@@ -53,14 +53,17 @@ def requests(arguments: Namespace) -> list[Request]:
 def report_not_made(requests: Sequence[Request], made: Collection[tuple[str, str | None, int, str]]) -> bool:
     """Print why requests with keys not in `made` are refused. Return whether no set has a kernel of one of them."""
     reasons: dict[tuple[Routine, str], str] = {}
+    alike: dict[tuple[Routine, str], list[str]] = {}
     for request in requests:
         if request.key not in made:
             try:
                 request.kernel  # noqa: B018 - raises the reason again
             except Refused as error:
                 reasons.setdefault((request.routine, request.isa), str(error))
-    for routine, why in dict.fromkeys((routine, why) for (routine, _), why in reasons.items()):
-        isas = ", ".join(isa for (of, isa), its in reasons.items() if of is routine and its == why)
-        print(f"cannot be made: {routine.name} for {isas}: {why}", file=sys.stderr)
+    for (routine, isa), why in reasons.items():
+        alike.setdefault((routine, why.partition(f" (for {isa}, ")[0]), []).append(isa)
+    for (routine, why), isas in alike.items():
+        said = why if isas[1:] else reasons[routine, isas[0]]
+        print(f"cannot be made: {routine.name} for {', '.join(isas)}: {said}", file=sys.stderr)
     named = {key[0] for key in made}
     return not all(routine.name in named or sets_of(routine) for routine, _ in reasons)

@@ -11,7 +11,7 @@ import re
 import sys
 import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial, reduce
+from functools import partial, reduce, wraps
 from operator import and_
 from typing import Any, Literal, TypeVar
 
@@ -20,7 +20,7 @@ from setwise.codegen.files import shortest
 from setwise.codegen.ir.description import along, at_run_time, plain
 from setwise.codegen.ir.graph import postorder
 from setwise.codegen.ir.grid import Grid
-from setwise.codegen.ir.kinds import Bound, Kind
+from setwise.codegen.ir.kinds import Board, Bound, Kind
 from setwise.codegen.ir.layout import Layout
 from setwise.codegen.ir.routine import Contract, Description, Parameter, Routine, Written, free_name
 from setwise.codegen.ir.values import Ray, Value, constant, reshaped
@@ -338,6 +338,17 @@ class Definition:
         """Return the error for a line of the user's file, or without a line for that of the function's `def`."""
         code = (function or self.function).__code__
         return DescriptionError(f"{shortest(code.co_filename)}:{line or first_line(code)}: {code.co_name}: {what}")
+
+
+def refusing(function: Callable[..., Any], error: DescriptionError) -> Callable[..., Value]:
+    """Return a description in place of a function with bad annotations: it raises the error when it is traced."""
+
+    @wraps(function)
+    def describe(*_: Value) -> Value:
+        raise error
+
+    describe.__annotations__ = dict.fromkeys([*inspect.signature(function).parameters, "return"], Board)
+    return describe
 
 
 def _within(grid: Grid, parameters: Sequence[Parameter]) -> Callable[..., Any]:

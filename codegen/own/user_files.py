@@ -24,7 +24,7 @@ from setwise.codegen.own.definition import Definition, DescriptionError, made_in
 from setwise.codegen.own.running import Failure, first_line, running
 
 _MOST_BYTES = 1 << 24
-_LOADED = "__setwise_content__"
+LOADED = "__setwise_content__"
 """The attribute of a file's module that holds the executed source."""
 
 
@@ -101,7 +101,7 @@ def source_digest(module: str, *, loaded: bool = False) -> str:
 
     With `loaded` it is that of the content that was run, if the file was run. Raise ValueError if the file is missing.
     """
-    content = getattr(sys.modules.get(module), _LOADED, None) if loaded else None
+    content = getattr(sys.modules.get(module), LOADED, None) if loaded else None
     if content is None and not module.endswith(".py"):
         inside = Path(*module.split("."))
         names = (inside.with_suffix(".py"), inside / "__init__.py")
@@ -127,7 +127,7 @@ def _file(file: str, path: Path, content: bytes) -> ModuleType:
     """Run a file's content as a module, and return it. Its name is `file`, with which its routines' names begin."""
     module = ModuleType(file)
     module.__file__ = str(path)
-    setattr(module, _LOADED, content)
+    setattr(module, LOADED, content)
     sys.modules[file] = module
     try:
         with _importing(str(path.parent)), running(file, partial(_refused, file), DescriptionError):
