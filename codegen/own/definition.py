@@ -266,7 +266,7 @@ class Definition:
                 said = "infinite recursion: add a case that ends it"
             if isinstance(error, TypeError | AttributeError) and "'Value'" in said:
                 said += ": a board has the operators & | ^ ~ + - * << >> and its methods, such as step"
-            elif isinstance(error, AttributeError) and error.name in Value.__slots__:
+            elif isinstance(error, AttributeError) and hasattr(Value, str(error.name)):
                 said = f"a board is needed here, not {type(error.obj).__name__}: for a number n write constant(n)"
             return self._error(said, failure.line, function)
 

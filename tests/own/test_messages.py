@@ -29,7 +29,7 @@ BODIES = {
     "    return ray('nort').step(x)": "6: f: 'nort' is not a direction",
     "    return ray(NORT, 2).step(x)": "6: f: 2 is not a direction",
     "    return ray(NORT).step(x, x)": "6: f: the number of steps must be an integer, not a board",
-    "    return ray(NORT).step(3)": "6: f: a board is needed here, not int: for a number n write constant",
+    "    return fills.dumb7.attacks(ray(NORT), 3, x)": "6: f: a board is needed here, not int: .* write constant",
     "    (y,) = repeat(x, lambda y: (y << 1,), x)\n    return y": "6: f: the count of repeat .* not a board: .* while_",
     "    return table(numpy.arange(8) / 2, x & 7)": "6: f: an entry of 8 bytes must be an integer, not float64",
     "    return table([x, x], x & 1)": "6: f: an entry of 8 bytes .* not a board: .* use switch",
@@ -85,6 +85,8 @@ def test_a_bad_specification(text: str, wanted: str, mine: Path, capsys: Capture
 FINE = {
     "    return table(numpy.arange(8), x & 7)": "numpy",
     "    return x & -(1 << 63) | ~FILE_H & x | -1": "negative",
+    "    return fills.kogge_stone.attacks(ray(EAST), x, ALL)": "a number as a board",
+    "    return ray(x.popcount() & 7).run(NOT_A, 2)": "a number as a board",
     "    return table(range(65), x.popcount())": "the bound of a popcount",
     "    return table([1, 2, 3], x)\n@f.requires\ndef _(x):\n    return x < 3": "a stated bound",
 }
