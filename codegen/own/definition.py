@@ -332,7 +332,9 @@ class Definition:
         fields = getattr(hint, "_fields", None)
         if isinstance(fields, tuple) and fields and all(name.isascii() for name in fields):
             return dict.fromkeys(fields) | self._hints(hint)
-        raise self._error("the return annotation is missing or no board: write -> Board, or a NamedTuple in ASCII")
+        raise self._error(
+            "the return annotation is missing or no board: write -> Board, -> Number or a NamedTuple in ASCII"
+        )
 
     def _error(self, what: str, line: int = 0, function: Callable[..., Any] | None = None) -> DescriptionError:
         """Return the error for a line of the user's file, or without a line for that of the function's `def`."""

@@ -50,7 +50,7 @@ SIGNATURES = {
     "f(x: int) -> Board": "parameter 'x' has no kind",
     "f(x: 'Bord') -> Board": "invalid annotation .name 'Bord' is not defined.",
     "f(x: 'setwise.Bord') -> Board": "invalid annotation",
-    "f(x: Board)": "the return annotation is missing or no board: write -> Board",
+    "f(x: Board)": "the return annotation is missing or no board: write -> Board, -> Number",
     "f(x: Board) -> tuple[Board, Board]": "return annotation is missing or no board",
     "f(*x: Board) -> Board": "parameter 'x' is not positional",
     "f(*, x: Board) -> Board": "parameter 'x' is not positional",
