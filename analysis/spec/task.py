@@ -14,6 +14,7 @@ from setwise.analysis.semantics.domains import Bits, BitVectors, Domain, Integer
 from setwise.analysis.semantics.words import BranchError, Word
 from setwise.analysis.spec import raywalk
 from setwise.analysis.spec.evaluator import EvaluationError, evaluate
+from setwise.analysis.text import counted
 from setwise.codegen.catalogue import find
 from setwise.codegen.ir.graph import Graph
 from setwise.codegen.ir.layout import Layout
@@ -220,7 +221,9 @@ def results_of(
     if len(results) == number and not others:
         return [result.value if isinstance(result, Word) else result & raywalk.ALL for result in results]
     said = f"returns {' and '.join(sorted(others))} instead of a board: return a board"
-    said = said if len(results) == number else f"returns {len(results)} results, not {number}: return {number}"
+    said = (
+        said if len(results) == number else f"returns {counted(len(results), 'result')}, not {number}: return {number}"
+    )
     if not isinstance(specification, Written):
         raise TaskError(f"{specification} {said}")
     again, given = partial(_called, specification, direction, domain, arguments), specification.given
@@ -256,7 +259,7 @@ def _called(written: Written, direction: str, domain: Domain, arguments: Sequenc
         result = function(*arguments)
         if domain.branched:
             raise BranchError("catches the error that a test of a word raises: let it pass")
-    return result if isinstance(result, tuple) else (result,)
+    return tuple(result) if isinstance(result, tuple | list) else (result,)
 
 
 def _of_routine(written: Written, domain: Domain, *arguments: Word) -> tuple[Any, ...]:

@@ -249,7 +249,7 @@ class Definition:
     def _values(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[Value, ...]:
         """Return the results of a description. An error in one of them has the line of its `return`."""
         returned = self._called(function, arguments)
-        results = returned if isinstance(returned, tuple) else (returned,)
+        results = tuple(returned) if isinstance(returned, tuple | list) else (returned,)
         try:
             if len(results) != len(self.results):
                 raise ValueError(f"returns {len(results)} results, but is annotated with {len(self.results)}")

@@ -57,6 +57,7 @@ SPECIFICATIONS = {
     "@f.specification\ndef _(x):\n    return x, x": "6: .*returns 2 results, not 1: return 1",
     "@f.specification\ndef _(x):\n    y = x\n    return y if y & 1 else 0": "7: .*: tests a word or indexes with it",
     "@f.specification\ndef _(x):\n    return union([])": "6: .*union needs at least one board",
+    "@f.specification\ndef _(x):\n    return [x, x]": "6: .*returns 2 results, not 1: return 1",
     "f.specification('nothing.such')": "4: .*unknown routine 'nothing.such': list all",
     "f.specification('sliders.union')": "4: .*sliders.union takes 3 parameters, not 1: name one",
     "f.specification(lambda x: x)\n@f.requires\ndef _(x):\n    x & 1": "7: the requirement of .*returns NoneType",
@@ -85,6 +86,7 @@ def test_a_bad_specification(text: str, wanted: str, mine: Path, capsys: Capture
 FINE = {
     "    return table(numpy.arange(8), x & 7)": "numpy",
     "    return x & -(1 << 63) | ~FILE_H & x | -1": "negative",
+    "    return [x]\n@f.specification\ndef _(x):\n    return [x]": "a list of results",
     "    return fills.kogge_stone.attacks(ray(EAST), x, ALL)": "a number as a board",
     "    return ray(x.popcount() & 7).run(NOT_A, 2)": "a number as a board",
     "    return table(range(65), x.popcount())": "the bound of a popcount",
@@ -96,6 +98,8 @@ FINE = {
 def test_a_good_statement_stays_good(body: str, mine: Path, capsys: Capture) -> None:
     mine.write_text(f"{HEAD}{body}\n")
     assert "mine.py:f" in printed(capsys, "count", "mine.py:f", "--isa", "x86-64")
+    if "specification" in body:
+        assert "2 proved" in printed(capsys, "prove", "mine.py:f", "--isa", "x86-64")
 
 
 COUNTED = """\
