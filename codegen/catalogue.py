@@ -482,11 +482,11 @@ def find(name: str) -> Routine:
 
 
 def _offer(name: str) -> str:
-    """Return text with the nearest names of routines and families, or the advice to list all."""
+    """Return text with the nearest names of routines and families, if any is near, and the advice to list all."""
     names = {each.lower(): each for each in (*catalogue(), *literature.printed_names(), *literature.names())}
     names |= {each.family: each.family for each in catalogue().values()}
-    near = difflib.get_close_matches(name.lower(), names, n=3)
-    return "the nearest names are " + ", ".join(names[n] for n in near) if near else "list all with setwise list"
+    near = ", ".join(names[each] for each in difflib.get_close_matches(name.lower(), names, cutoff=0.5))
+    return f"{f'the nearest names are {near}; ' if near else ''}list all with setwise list"
 
 
 def is_pattern(name: str) -> bool:

@@ -5,6 +5,7 @@ A description is Python, so finding the routines of a file runs the file.
 
 import ast
 import copyreg
+import difflib
 import hashlib
 import importlib
 import importlib.util
@@ -70,8 +71,9 @@ def routines_named(name: str) -> list[Routine]:
             return list(definition.routines)
     like = [r for definition in definitions for r in definition.routines if fnmatch(r.name, full)]
     if not like:
-        held = ", ".join(definition.name.rpartition(":")[2] for definition in definitions)
-        raise ValueError(f"{module} has no routine '{wanted}': it has {held}")
+        held = [definition.name.rpartition(":")[2] for definition in definitions]
+        near = ", ".join(difflib.get_close_matches(wanted, held) or held)
+        raise ValueError(f"{module} has no routine '{wanted}': it has {near}")
     return like
 
 
