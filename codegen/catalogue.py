@@ -242,7 +242,7 @@ def _subtraction() -> Iterator[Routine]:
 
 def _bytewise() -> Iterator[Routine]:
     words = (Parameter("x", "word"), Parameter("y", "word"))
-    narrow = (Parameter("x", "number", below=1 << 32), Parameter("y", "number", below=1 << 32))
+    narrow = (Parameter("x", "word", below=1 << 32), Parameter("y", "word", below=1 << 32))
     wide_loop, narrow_loop = partial(bytewise.carry_loop, bits=64), partial(bytewise.carry_loop, bits=32)
     below = ("x and y below 2**32",)
     yield _simple("bytewise", "carry-loop-64", "add", ISENBERG, wide_loop, *words)
