@@ -89,7 +89,7 @@ _SHARED: Mapping[str, Mapping[str, Any]] = {
         "help": "the prefix of symbols, macros and files, and C++'s namespace (default: setwise)",
     },
     "--endbr64": {"action": "store_true", "help": "begin functions with endbr64"},
-    "--fen": {"metavar": "FEN", "help": "take sliders and squares from this position; or startpos"},
+    "--fen": {"metavar": "FEN", "help": "take boards from this position by name (white: all its pieces); or startpos"},
     "--executed": {
         "nargs": "*",
         "dest": "arguments",

@@ -173,3 +173,8 @@ def test_arguments_must_meet_the_requirements(capsys: Capture) -> None:
     given = ("sliders.counts", "d4", "0", "0xff")
     assert "sliders within occupied" in complaint(capsys, "run", *given, "0xff")
     assert printed(capsys, "run", *given, "d4,d3").endswith("\n\nmoves: 0\n")
+
+
+def test_white_and_black_are_the_pieces_of_a_side(capsys: Capture) -> None:
+    found = drawings(printed(capsys, "run", "exploding.orthogonal", "e4", "--fen", "startpos"))
+    assert (found["white"], found["black"]) == (board.RANK_1 | board.RANK_2, board.RANK_7 | board.RANK_8)
