@@ -44,7 +44,7 @@ _COMPARED = (
 )
 
 
-_NO_INDEX = (
+NO_INDEX = (
     "a traced value has no number until the code runs, so it cannot index a list or be counted in Python: "
     "use table(numbers, index) or switch, and while_ instead of range"
 )
@@ -113,7 +113,7 @@ class Value(BitWords):
 
     def __index__(self) -> int:
         if self.constant is None:
-            raise TypeError(_NO_INDEX)
+            raise TypeError(NO_INDEX)
         return self.number
 
     def __eq__(self, other: object) -> bool:

@@ -23,7 +23,7 @@ from setwise.codegen.ir.grid import Grid
 from setwise.codegen.ir.kinds import Board, Bound, Kind
 from setwise.codegen.ir.layout import Layout
 from setwise.codegen.ir.routine import Contract, Description, Parameter, Routine, Written, free_name
-from setwise.codegen.ir.values import Ray, Value, constant, reshaped
+from setwise.codegen.ir.values import NO_INDEX, Ray, Value, constant, reshaped
 from setwise.codegen.numbering import LITTLE_ENDIAN
 from setwise.codegen.own.calls import traced, tracing
 from setwise.codegen.own.running import Failure, first_line, last_return, running
@@ -264,6 +264,8 @@ class Definition:
             said = failure.text if isinstance(error, TypeError | ValueError) else str(failure)
             if isinstance(error, RecursionError):
                 said = "infinite recursion: add a case that ends it"
+            if isinstance(error, IndexError) and "valid indices" in said:  # NumPy's, of an index without a number
+                said = NO_INDEX
             if isinstance(error, TypeError | AttributeError) and "'Value'" in said:
                 said += ": a board has the operators & | ^ ~ + - * << >> and its methods, such as step"
             elif isinstance(error, AttributeError) and hasattr(Value, str(error.name)):

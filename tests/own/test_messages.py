@@ -41,6 +41,7 @@ BODIES = {
     "    (y,) = switch(x, [], x)\n    return y": "6: f: a switch needs at least one function",
     "    return union(())": "6: f: union needs at least one board: for none write 0",
     "    return [1, 2][x & 1]": "6: f: a traced value has no number .*: use table",
+    "    return numpy.arange(8)[x & 1]": "6: f: a traced value has no number .*: use table",
     "    for _ in range(x):\n        x = x << 1": "6: f: a traced value has no number .* while_ instead of range",
     "    return x & 1 << 64": "6: f: a constant must be from -0x10{16} to 0xf{16}, not 0x10{16}",
     "    return -1 - (1 << 64)": "6: f: a constant must be from",
