@@ -13,7 +13,7 @@ BOARDS = ("board", "leapers", "occupied", "empty", "word")
 """The kinds of parameters that are shown as boards."""
 _OF_COLOR: Mapping[str, board.Side] = {"white": "w", "black": "b"}
 """The side whose pieces a routine takes, by the color that is its direction."""
-
+_ALL_PIECES = "PNBRQK"
 
 Input = Parameter | Argument
 """A parameter of a routine, or of its task."""
@@ -69,38 +69,25 @@ def _of_position(routine: Routine, fen: str | None, side: str | None) -> dict[st
             raise ValueError(f"{routine.name} is for {routine.contract.direction}'s pieces: leave --side out")
         mover = own
     parameters = {parameter.name: parameter.kind for parameter in routine.contract.parameters}
-    apart = "queens" in parameters  # then rooks and bishops exclude queens
-    by_name = {
-        "sliders": _sliders(routine, position, mover),
-        "rooks": position.sliders(mover, not apart, False) | position.pieces(mover, "R"),
-        "bishops": position.sliders(mover, False, not apart) | position.pieces(mover, "B"),
-        "queens": position.pieces(mover, "Q"),
-        "knights": position.pieces(mover, "N"),
-        "kings": position.pieces(mover, "K"),
-        "pawns": position.pieces(mover, "P"),
-        "white": sum(map(position.piece, "PNBRQK")),
-        "black": sum(map(position.piece, "pnbrqk")),
-        "targets": board.ALL & ~sum(position.pieces(mover, letter) for letter in "PNBRQK"),
-        "white_rooks": position.sliders("w", True, False),
-        "white_bishops": position.sliders("w", False, True),
-        "black_rooks": position.sliders("b", True, False),
-        "black_bishops": position.sliders("b", False, True),
-    }
+    queen = "" if "queens" in parameters else "Q"  # else rooks and bishops exclude queens
+    letters = {"rooks": f"R{queen}", "bishops": f"B{queen}", "queens": "Q", "knights": "N", "kings": "K", "pawns": "P"}
+    by_name = {name: position.pieces(mover, of) for name, of in letters.items()}
+    by_name["sliders"] = position.pieces(mover, _sliders(routine))
+    by_name["targets"] = board.ALL & ~position.pieces(mover, _ALL_PIECES)
+    for color, of in _OF_COLOR.items():
+        by_name[color] = position.pieces(of, _ALL_PIECES)
+        by_name |= {f"{color}_rooks": position.pieces(of, "RQ"), f"{color}_bishops": position.pieces(of, "BQ")}
     by_kind = {"empty": position.empty, "occupied": position.occupied}
     words = {name: by_name.get(name, by_kind.get(kind)) for name, kind in parameters.items()}
     return {name: word for name, word in words.items() if word is not None}
 
 
-def _sliders(routine: Routine, position: board.Position, side: board.Side) -> int:
-    """Return the pieces of one side that slide in all the routine's directions; queens if only they do."""
+def _sliders(routine: Routine) -> str:
+    """Return the letters of the pieces that slide in all the routine's directions."""
     name = routine.contract.direction
-    if name in board.DIRECTION_SETS:
-        directions = board.DIRECTION_SETS[name]
-    else:
-        directions = (board.DIRECTIONS[name],) if name in board.DIRECTIONS else board.DIR8
-    orthogonal = all(direction in board.ROOK for direction in directions)
-    diagonal = all(direction in board.BISHOP for direction in directions)
-    return position.sliders(side, orthogonal, diagonal) if orthogonal or diagonal else position.pieces(side, "Q")
+    one = (board.DIRECTIONS[name],) if name in board.DIRECTIONS else board.DIR8
+    directions = set(board.DIRECTION_SETS.get(name, one))
+    return "Q" + "R" * (directions <= {*board.ROOK}) + "B" * (directions <= {*board.BISHOP})
 
 
 def _parsed(parameter: Parameter, text: str, numbering: Numbering) -> int:
