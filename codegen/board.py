@@ -274,7 +274,7 @@ class Position:
     boards: tuple[int, ...]
     side: Side
 
-    def pieces(self, side: Side, letters: str) -> int:
+    def pieces(self, side: str, letters: str) -> int:
         """Return the squares of one side's pieces of some types, given as letters of PNBRQK.
 
         >>> rooks_and_queen = parse_fen("8/8/8/8/8/5Q2/4B3/R6R w").pieces("w", "RQ")

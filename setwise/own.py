@@ -4,7 +4,6 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from functools import partial
 from typing import Any, overload
 
 from setwise.analysis import api
@@ -234,7 +233,7 @@ def call(name: str, /, *arguments: Any, **named: Any) -> Any:
 
 
 @overload
-def routine(function: Callable[..., Any], /) -> OwnRoutine: ...
+def routine(function: Callable[..., Any], /, *, isas: Sequence[str] = ..., grid: Grid | None = ...) -> OwnRoutine: ...
 @overload
 def routine(*, isas: Sequence[str] = ..., grid: Grid | None = ...) -> Callable[[Callable[..., Any]], OwnRoutine]: ...
 def routine(
@@ -245,7 +244,7 @@ def routine(
     `isas` are the instruction sets to support, by default all. `grid` is the board of all parameters and results, by
     default that of chess; the routine then requires that boards have only bits that are squares of it. Raises
     setwise.DescriptionError, a one-line message with file and line, for a function that cannot be a routine, for
-    instance without annotations.
+    instance without annotations. In a file that a command runs, bad annotations are an error where the routine is used.
 
     >>> import setwise
     >>> @setwise.routine
@@ -256,12 +255,7 @@ def routine(
     ('0x280000', 6)
     """
     if function is None:
-        return partial(_made, isas, grid)
-    return _made(isas, grid, function)
-
-
-def _made(isas: Sequence[str], grid: Grid | None, function: Callable[..., Any]) -> OwnRoutine:
-    """Make a routine. In a file that a command runs, one with bad annotations is refused where it is used."""
+        return lambda described: routine(described, isas=isas, grid=grid)
     try:
         return OwnRoutine(function, isas, grid)
     except DescriptionError as error:

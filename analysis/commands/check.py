@@ -79,10 +79,8 @@ def _report(kernels: Sequence[CheckedKernel]) -> None:
 
 def drawn(contract: Contract, mismatch: Mismatch) -> str:
     """Return a mismatch as text: the number of the case, its inputs, and the expected and actual results as boards."""
-    named = {parameter.name: parameter for parameter in contract.elements or contract.parameters}
-    inputs = ((named[name], word) for name, word in mismatch.inputs)
-    words = {", expected": mismatch.expected, ", got": mismatch.got}
-    return picture([f"case {mismatch.case}"], contract, inputs, contract.results, words)
+    words = [word for _, word in mismatch.inputs]
+    return picture([f"case {mismatch.case}"], contract, words, expected=mismatch.expected, got=mismatch.got)
 
 
 def _check_function(arguments: Namespace) -> int:

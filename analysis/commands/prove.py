@@ -172,12 +172,11 @@ def _refutation(proof: Proof) -> str:
     lines = [f"refuted: {case.complaint}; {confirmation.description}"]
     if proof.hint:
         return "\n".join([*lines, proof.hint])
-    named = {argument.name: argument for argument in task.words}
     number = len(case.inputs[0][1])
     if task.elements:
         where = f", the result in place of {case.inputs[case.alias][0]}" if case.alias is not None else ""
         lines.append(f"arrays of {counted(number, 'board')}{where}{f'; board {case.lane}:' if number > 1 else ''}")
     elif number > 1:
         lines.append(f"board {case.lane} of {number}:")
-    inputs, names = ((named[name], word) for name, word in case.words), [result.name for result in task.results]
-    return picture(lines, task, inputs, names, {", expected": case.expected, ", got": confirmation.got or case.got})
+    words = [word for _, word in case.words]
+    return picture(lines, task, words, expected=case.expected, got=confirmation.got or case.got)

@@ -7,7 +7,7 @@ from setwise.analysis.code.binary import binary_of
 from setwise.analysis.commands.arguments import add
 from setwise.analysis.pictures.board_text import picture, squares_lines
 from setwise.analysis.run.caller import Caller
-from setwise.analysis.run.positions import given_parameters, words_of
+from setwise.analysis.run.positions import words_of
 from setwise.analysis.semantics.domains import Integers
 from setwise.analysis.spec.contracts import task_of
 from setwise.analysis.spec.task import conditions
@@ -40,7 +40,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     """Run the kernel, natively if this processor can, else in an interpreter. Print inputs and results."""
     routine = find(arguments.name)
-    parameters, contract = given_parameters(routine), routine.contract
     words = words_of(routine, arguments.arguments, arguments.fen, arguments.side)
     kernel = lower(routine, arguments.isa or best_isa(routine), arguments.abi)
     for required, kept in conditions(task_of(kernel), Integers(), words):
@@ -49,9 +48,8 @@ def run(arguments: Namespace) -> int:
     native = not missing(kernel.target)
     results = (_natively if native else _interpreted)(kernel, words)
     title = f"{kernel.name}, {kernel.target.name}, {kernel.convention.name}{'' if native else ', interpreted'}"
-    head = [f"{title}: {routine.summary}", *squares_lines(contract.numbering)]
-    inputs = zip(parameters, words, strict=True)
-    print(picture(head, contract, inputs, contract.results, {"": results}, arguments.coordinates))
+    head = [f"{title}: {routine.summary}", *squares_lines(routine.contract.numbering)]
+    print(picture(head, routine.contract, words, arguments.coordinates, got=results))
     return 0
 
 

@@ -12,7 +12,7 @@ from setwise.analysis.pictures.network import network_text
 from setwise.analysis.pictures.slow_motion import EMPTY, SLIDERS, conclusion, fill, fills, strips
 from setwise.analysis.run.caller import Caller
 from setwise.analysis.run.interpreter import Step
-from setwise.analysis.run.positions import given_parameters, words_of
+from setwise.analysis.run.positions import words_of
 from setwise.analysis.spec.contracts import task_of
 from setwise.codegen import board
 from setwise.codegen.catalogue import find
@@ -64,7 +64,7 @@ def run(arguments: Namespace) -> int:
             title = f"{routine.name} in slow motion"
             drawn = fills(routine, words)
             shown, ending = strips(*drawn), conclusion(*drawn)
-        selected, _ = input_lines(zip(given_parameters(routine), words, strict=True), squares)
+        selected, _ = input_lines(zip(routine.contract.words, words, strict=True), squares)
         title = ", ".join([title, *squares_lines(squares), *selected])
         shown = turned(shown, squares)
         text = "\n\n".join([as_text(shown, arguments.coordinates), *([ending] if ending else [])])
@@ -100,7 +100,7 @@ def registers(kernel: Kernel, words: Sequence[int]) -> list[Strip]:
     """
     task = task_of(kernel)
     trace = Caller(binary_of(kernel), task).trace(words)
-    taken = [replace(each, name=f"{each.name} ({each.place})") for each in task.arguments if each.kind != "results"]
+    taken = [replace(each, name=f"{each.name} ({each.place})") for each in task.words]
     lines, drawn = input_lines(zip(taken, words, strict=True), task.numbering)
     last = len(trace.steps) - 1
     return [

@@ -1,6 +1,6 @@
 """Boards as text, with their titles, hexadecimal values and numbering."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from setwise.analysis.pictures.drawing import Panel, Strip, as_text
@@ -58,23 +58,23 @@ def input_lines(inputs: Iterable[tuple[Input, int]], numbering: Numbering) -> tu
 
 
 def picture(
-    head: Sequence[str],
-    of: Contract | Task,
-    inputs: Iterable[tuple[Input, int]],
-    names: Sequence[str],
-    results: Mapping[str, Sequence[int]],
-    coordinates: bool = False,
+    head: Sequence[str], of: Contract | Task, words: Iterable[int], coordinates: bool = False, **results: Sequence[int]
 ) -> str:
     """Return a call as text: the lines `head`, inputs that are no boards, all boards, and results that are numbers.
 
-    The results have these names. `results` are their words by an ending of names, such as ", got".
+    `words` are the inputs; empty arrays have none. Each of several `results` is titled by its keyword, too; missing
+    ones are left out.
     """
     found = [
-        (Parameter(f"{name}{title}", "number" if name in of.counts else "word"), words[at])
-        for at, name in enumerate(names)
-        for title, words in results.items()
-        if at < len(words)
+        (
+            Parameter(f"{name}, {title}" if len(results) > 1 else name, "number" if name in of.counts else "word"),
+            gave[at],
+        )
+        for at, name in enumerate(map(str, of.results))
+        for title, gave in results.items()
+        if at < len(gave)
     ]
-    (lines, given), (numbers, drawn) = input_lines(inputs, of.numbering), input_lines(found, of.numbering)
+    lines, given = input_lines(zip(of.words, words, strict=False), of.numbering)
+    numbers, drawn = input_lines(found, of.numbering)
     parts = "\n".join([*head, *lines]), boards([*given, *drawn], of.numbering, coordinates), "\n".join(numbers)
     return "\n\n".join(filter(None, parts))

@@ -128,7 +128,7 @@ class _Maker:
 
     def __init__(self, contract: Contract) -> None:
         self.contract = contract
-        self.parameters = [p for p in contract.elements or contract.parameters if p.kind != "results"]
+        self.parameters = contract.words
         # The raw words of a bit generator are the same in every version of NumPy.
         self._raw = np.random.PCG64(SEED).random_raw
 

@@ -11,7 +11,7 @@ from setwise.codegen.run.integers import in_range
 
 BOARDS = ("board", "leapers", "occupied", "empty", "word")
 """The kinds of parameters that are shown as boards."""
-_OF_COLOR: Mapping[str, board.Side] = {"white": "w", "black": "b"}
+_OF_COLOR: Mapping[str, str] = {"white": "w", "black": "b"}
 """The side whose pieces a routine takes, by the color that is its direction."""
 _ALL_PIECES = "PNBRQK"
 
@@ -19,21 +19,16 @@ Input = Parameter | Argument
 """A parameter of a routine, or of its task."""
 
 
-def given_parameters(routine: Routine) -> list[Parameter]:
-    """Return the parameters that a command line gives. Raises ValueError for a routine on arrays."""
-    parameters = [parameter for parameter in routine.contract.parameters if parameter.kind != "results"]
-    if any(parameter.pointer for parameter in parameters):
-        remedy = "omit .batch, or call it from Python"
-        raise ValueError(f"{routine.name} works on arrays, which a command line cannot give: {remedy}")
-    return parameters
-
-
 def words_of(routine: Routine, arguments: Sequence[str], fen: str | None, side: str | None) -> list[int]:
     """Return the parameters' values: boards of the position `fen` if given, the others from `arguments`, in order.
 
     `side`, w or b, owns the pieces of parameters and routines without a color; the default is the side to move.
+    Raises ValueError for a routine on arrays.
     """
-    parameters, numbering = given_parameters(routine), routine.contract.numbering
+    parameters, numbering = routine.contract.words, routine.contract.numbering
+    if routine.contract.elements:
+        remedy = "omit .batch, or call it from Python"
+        raise ValueError(f"{routine.name} works on arrays, which a command line cannot give: {remedy}")
     if fen is not None and (numbering.files, numbering.ranks) != (8, 8):
         raise ValueError(f"--fen describes 8 files and 8 ranks, not {numbering.name}: leave it out")
     words = {name: numbering.numbered(placed) for name, placed in _of_position(routine, fen, side).items()}
@@ -63,11 +58,10 @@ def _of_position(routine: Routine, fen: str | None, side: str | None) -> dict[st
     position = board.parse_fen(fen)
     if side not in (None, "w", "b"):
         raise ValueError(f"no side '{side}': write w or b")
-    mover: board.Side = "w" if side == "w" else "b" if side == "b" else position.side
-    if own := _OF_COLOR.get(routine.contract.direction):
-        if side not in (None, own):
-            raise ValueError(f"{routine.name} is for {routine.contract.direction}'s pieces: leave --side out")
-        mover = own
+    own = _OF_COLOR.get(routine.contract.direction)
+    if own and side not in (None, own):
+        raise ValueError(f"{routine.name} is for {routine.contract.direction}'s pieces: leave --side out")
+    mover = own or side or position.side
     parameters = {parameter.name: parameter.kind for parameter in routine.contract.parameters}
     queen = "" if "queens" in parameters else "Q"  # else rooks and bishops exclude queens
     letters = {"rooks": f"R{queen}", "bishops": f"B{queen}", "queens": "Q", "knights": "N", "kings": "K", "pawns": "P"}

@@ -80,6 +80,9 @@ class Result:
     name: str
     place: Place
 
+    def __str__(self) -> str:
+        return self.name
+
 
 @dataclass(frozen=True, slots=True)
 class Task:
@@ -273,13 +276,12 @@ def _of_routine(written: Written, domain: Domain, *arguments: Word) -> tuple[Any
         raise _wrong(written, str(error)) from None
     assert isinstance(other, Routine)
     contract = other.contract
-    parameters = [p for p in contract.elements or contract.parameters if p.kind != "results"]
-    if len(parameters) != len(arguments):
-        takes = f"takes {len(parameters)} parameters, not {len(arguments)}: name one that takes the same"
+    if len(contract.words) != len(arguments):
+        takes = f"takes {len(contract.words)} parameters, not {len(arguments)}: name one that takes the same"
         raise _wrong(written, f"{other.name} {takes}")
     if not isinstance(written.given, str):
         return _evaluated(other, arguments)
-    kinds, words, number = [p.kind for p in parameters], [word.value for word in arguments], len(contract.results)
+    kinds, words, number = [p.kind for p in contract.words], [word.value for word in arguments], len(contract.results)
     results = results_of(contract.specification, contract.direction, kinds, domain, words, number, contract.numbering)
     return tuple(Word(domain, result) for result in results)
 

@@ -112,6 +112,11 @@ class Contract:
     """The names of the results that are numbers instead of boards."""
 
     @property
+    def words(self) -> tuple[Parameter, ...]:
+        """The parameters of the specification: of arrays those of one board of each, without the results' address."""
+        return tuple(parameter for parameter in self.elements or self.parameters if parameter.kind != "results")
+
+    @property
     def arrays(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The names of the arrays that are read, and of those that are written."""
         names, read = tuple(p.name for p in self.parameters if p.kind == "boards"), len(self.elements)
