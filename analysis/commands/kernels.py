@@ -2,12 +2,13 @@
 
 import sys
 from argparse import Namespace
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from setwise.analysis import api
 from setwise.analysis.code.objects import ObjectFunction
 from setwise.analysis.commands.arguments import object_given
 from setwise.analysis.parallel import unrefused
+from setwise.analysis.run.positions import words_of
 from setwise.codegen.catalogue import chosen, is_pattern
 from setwise.codegen.ir.routine import Routine
 from setwise.codegen.lower import sets_of
@@ -27,6 +28,13 @@ def codes(arguments: Namespace) -> Sequence[api.Code]:
     if object_given(arguments):
         return [ObjectFunction(arguments.object, arguments.symbol)]
     return requests(arguments)
+
+
+def call_given(arguments: Namespace) -> Callable[[Routine], Sequence[int]] | None:
+    """Return a function that gives a routine's arguments by --executed or --fen, or None without these options."""
+    words, fen, side = arguments.arguments, arguments.fen, arguments.side
+    given = words is not None or fen is not None
+    return (lambda routine: words_of(routine, words or (), fen, side)) if given else None
 
 
 def requests(arguments: Namespace) -> list[Request]:
