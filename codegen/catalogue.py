@@ -359,13 +359,7 @@ def _by_forms(
 _OF_PAWNS: tuple[tuple[str, tuple[Parameter, ...], str, Callable[[str], Fill], str], ...] = (
     ("pawns", (PAWNS,), "attacks", leapers.pawns, "the squares that {}'s pawns attack"),
     ("pushes", (PAWNS, EMPTY), "squares", leapers.pushes, "the targets of single pushes of {}'s pawns"),
-    (
-        "double-pushes",
-        (PAWNS, EMPTY),
-        "squares",
-        leapers.double_pushes,
-        "the targets of double pushes of {}'s pawns",
-    ),
+    ("double-pushes", (PAWNS, EMPTY), "squares", leapers.double_pushes, "the targets of double pushes of {}'s pawns"),
 )
 
 

@@ -96,10 +96,7 @@ _SHARED: Mapping[str, Mapping[str, Any]] = {
         "metavar": "ARG",
         "help": "the instructions that a call with these arguments (as for `setwise run`) executes, or with --fen",
     },
-    "executed --fen": {
-        "metavar": "FEN",
-        "help": "the instructions that a call on this position executes; or startpos",
-    },
+    "executed --fen": {"metavar": "FEN", "help": "the instructions that a call on this position executes; or startpos"},
     "--side": {"metavar": "S", "help": "whose sliders: w or b (default: the side to move)"},
     "--coordinates": {"action": "store_true", "help": "label the ranks and files of drawn boards"},
     "--object": {"metavar": "FILE", "help": "an ELF object, program or shared library"},

@@ -71,8 +71,7 @@ def _report(kernels: Sequence[CheckedKernel]) -> None:
     # The reasons of outcomes without a mismatch to draw; equal ones are printed once, with their number.
     print_reasons((outcome.status, outcome.reason) for outcome in outcomes if outcome.reason and not outcome.mismatch)
     summary = tally([outcome.status for outcome in outcomes], ("passed", "failed", "not run"))
-    anywhere = [outcome for outcome in outcomes if outcome.status != "not run"]
-    places = Counter(f"on {outcome.on}" if outcome.on else "natively" for outcome in anywhere)
+    places = Counter(f"on {each.on}" if each.on else "natively" for each in outcomes if each.status != "not run")
     ran = ", ".join(f"{number} {place}" for place, number in places.items())
     print(f"\n{summary}; {sum(outcome.cases for outcome in outcomes):,} calls" + (f"\nran: {ran}" if ran else ""))
 

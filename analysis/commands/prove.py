@@ -113,8 +113,7 @@ def certificate_text(proof: Proof) -> str:
     task = certificate.task
     shape = [part for part in (isa, f"{lanes} lanes" if lanes > 1 else "", abi) if part]
     lines = [f"{title}, {', '.join(shape)}: {certificate.status}", ""]
-    instructions = [(f"{i.offset:3x}", i.raw.hex(), i.text()) for i in certificate.instructions]
-    lines += table(instructions).split("\n")
+    lines += table((f"{i.offset:3x}", i.raw.hex(), i.text()) for i in certificate.instructions).split("\n")
     takes = ", ".join(f"{argument.name} in {_where(argument)}" for argument in task.arguments)
     given = f", {' and '.join(map(str, task.requires))}" if task.requires else ""
     notes = [
@@ -129,8 +128,7 @@ def certificate_text(proof: Proof) -> str:
         ("how", _how(certificate)),
         ("solver", f"{certificate.solver}, {counted(certificate.questions, 'question')}, {certificate.seconds:.2f} s"),
     ]
-    refuted = _refutation(proof) if certificate.status == "refuted" else ""
-    verdict = refuted or f"{certificate.status}: {certificate.reason or f'{title} is right for all inputs'}"
+    verdict = _refutation(proof) or f"{certificate.status}: {certificate.reason or f'{title} is right for all inputs'}"
     return "\n".join([*lines, "", *(f"{name:13}  {text}" for name, text in notes if text), "", verdict])
 
 

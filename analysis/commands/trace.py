@@ -52,14 +52,13 @@ def run(arguments: Namespace) -> int:
     routine = find(arguments.name)
     squares = routine.contract.numbering
     words = _words(routine, arguments.arguments, arguments.fen, arguments.side)
-    ending = ""
     if arguments.network:
         title, text = f"{routine.name} as a network", network(routine, words)
     else:
         if arguments.registers:
             kernel = lower(routine, arguments.isa, arguments.abi, arguments.lanes)
             title = f"{kernel.name}, {kernel.target.name}, {kernel.convention.name}"
-            shown = registers(kernel, words)
+            shown, ending = registers(kernel, words), ""
         else:
             title = f"{routine.name} in slow motion"
             drawn = fills(routine, words)
@@ -102,10 +101,9 @@ def registers(kernel: Kernel, words: Sequence[int]) -> list[Strip]:
     trace = Caller(binary_of(kernel), task).trace(words)
     taken = [replace(each, name=f"{each.name} ({each.place})") for each in task.words]
     lines, drawn = input_lines(zip(taken, words, strict=True), task.numbering)
-    last = len(trace.steps) - 1
     return [
         Strip("at entry", tuple(Panel(*named) for named in drawn), ", ".join(lines)),
-        *(_strip(number, step) for number, step in enumerate(trace.steps[:last], 1)),
+        *(_strip(number, step) for number, step in enumerate(trace.steps[:-1], 1)),
     ]
 
 

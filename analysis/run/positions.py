@@ -62,8 +62,8 @@ def _of_position(routine: Routine, fen: str | None, side: str | None) -> dict[st
     if own and side not in (None, own):
         raise ValueError(f"{routine.name} is for {routine.contract.direction}'s pieces: leave --side out")
     mover = own or side or position.side
-    parameters = {parameter.name: parameter.kind for parameter in routine.contract.parameters}
-    queen = "" if "queens" in parameters else "Q"  # else rooks and bishops exclude queens
+    kinds = {parameter.name: parameter.kind for parameter in routine.contract.parameters}
+    queen = "" if "queens" in kinds else "Q"  # else rooks and bishops exclude queens
     letters = {"rooks": f"R{queen}", "bishops": f"B{queen}", "queens": "Q", "knights": "N", "kings": "K", "pawns": "P"}
     by_name = {name: position.pieces(mover, of) for name, of in letters.items()}
     by_name["sliders"] = position.pieces(mover, _sliders(routine))
@@ -72,8 +72,7 @@ def _of_position(routine: Routine, fen: str | None, side: str | None) -> dict[st
         by_name[color] = position.pieces(of, _ALL_PIECES)
         by_name |= {f"{color}_rooks": position.pieces(of, "RQ"), f"{color}_bishops": position.pieces(of, "BQ")}
     by_kind = {"empty": position.empty, "occupied": position.occupied}
-    words = {name: by_name.get(name, by_kind.get(kind)) for name, kind in parameters.items()}
-    return {name: word for name, word in words.items() if word is not None}
+    return {name: word for name, kind in kinds.items() if (word := by_name.get(name, by_kind.get(kind))) is not None}
 
 
 def _sliders(routine: Routine) -> str:

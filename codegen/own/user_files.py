@@ -5,7 +5,6 @@ A description is Python, so finding the routines of a file runs the file.
 
 import ast
 import copyreg
-import difflib
 import hashlib
 import importlib
 import importlib.util
@@ -13,6 +12,7 @@ import linecache
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, redirect_stdout
+from difflib import get_close_matches
 from fnmatch import fnmatch
 from functools import cache, partial
 from pathlib import Path
@@ -72,7 +72,7 @@ def routines_named(name: str) -> list[Routine]:
     like = [r for definition in definitions for r in definition.routines if fnmatch(r.name, full)]
     if not like:
         held = [definition.name.rpartition(":")[2] for definition in definitions]
-        near = ", ".join(difflib.get_close_matches(wanted, held) or held)
+        near = ", ".join(get_close_matches(wanted, held) or held)
         raise ValueError(f"{module} has no routine '{wanted}': it has {near}")
     return like
 
