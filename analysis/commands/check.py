@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 from setwise.analysis import api
 from setwise.analysis.code.objects import ObjectFunction
 from setwise.analysis.commands.arguments import PATTERNS, add, object_given
-from setwise.analysis.commands.kernels import report_not_made
-from setwise.analysis.commands.tables import print_json, print_reasons, print_table, tally
+from setwise.analysis.commands.tables import print_json, print_reasons, print_table, report_not_made, tally
 from setwise.analysis.pictures.board_text import picture
 from setwise.analysis.progress import Progress
 from setwise.codegen.catalogue import chosen, find

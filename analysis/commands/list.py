@@ -6,8 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from setwise.analysis.commands.arguments import PATTERNS, add
-from setwise.analysis.commands.kernels import report_not_made
-from setwise.analysis.commands.tables import print_json, print_table, width
+from setwise.analysis.commands.tables import print_json, print_table, report_not_made, width
 from setwise.analysis.text import counted, plural
 from setwise.codegen.board import DIRECTION_SETS, DIRECTIONS
 from setwise.codegen.catalogue import chosen, find

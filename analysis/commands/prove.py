@@ -9,9 +9,8 @@ from setwise.analysis import api
 from setwise.analysis.code.decode import Binary
 from setwise.analysis.code.objects import ObjectFunction
 from setwise.analysis.commands.arguments import PATTERNS, add, object_given, place
-from setwise.analysis.commands.kernels import report_not_made
 from setwise.analysis.commands.questions import Asked, write_questions
-from setwise.analysis.commands.tables import print_json, print_reasons, print_table, tally
+from setwise.analysis.commands.tables import print_json, print_reasons, print_table, report_not_made, tally
 from setwise.analysis.errors import refused_by_system
 from setwise.analysis.pictures.board_text import picture
 from setwise.analysis.progress import Progress
