@@ -59,7 +59,7 @@ SPECIFICATIONS = {
     "@f.specification\ndef _(x):\n    y = x\n    return y if y & 1 else 0": "7: .*: tests a word or indexes with it",
     "@f.specification\ndef _(x):\n    return union([])": "6: .*union needs at least one board",
     "@f.specification\ndef _(x):\n    return [x, x]": "6: .*returns 2 results, not 1: return 1",
-    "f.specification('nothing.such')": "4: .*unknown routine 'nothing.such': list all",
+    "f.specification('nothing.such')": "4: .*unknown routine 'nothing.such': .*list all",
     "f.specification('sliders.union')": "4: .*sliders.union takes 3 parameters, not 1: name one",
     "f.specification(lambda x: x)\n@f.requires\ndef _(x):\n    x & 1": "7: the requirement of .*returns NoneType",
 }
