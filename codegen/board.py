@@ -274,25 +274,14 @@ class Position:
     boards: tuple[int, ...]
     side: Side
 
-    def piece(self, letter: str) -> int:
-        """Return the squares of the pieces with this FEN letter, upper case for white and lower case for black."""
-        return self.boards[_PIECES.index(letter)]
+    def pieces(self, side: str, letters: str) -> int:
+        """Return the squares of one side's pieces of some types, given as letters of PNBRQK.
 
-    def pieces(self, side: Side, letter: str) -> int:
-        """Return the squares of one side's pieces of a type, given as a letter of PNBRQK."""
-        return self.piece(letter if side == "w" else letter.lower())
-
-    def sliders(self, side: Side, orthogonal: bool, diagonal: bool) -> int:
-        """Return one side's sliders.
-
-        `orthogonal` selects rooks and queens, `diagonal` selects bishops and queens.
-
-        >>> rooks_and_queen = parse_fen("8/8/8/8/8/5Q2/4B3/R6R w").sliders("w", orthogonal=True, diagonal=False)
+        >>> rooks_and_queen = parse_fen("8/8/8/8/8/5Q2/4B3/R6R w").pieces("w", "RQ")
         >>> [square_name(number) for number in squares(rooks_and_queen)]
         ['a1', 'h1', 'f3']
         """
-        letters = "Q" * (orthogonal or diagonal) + "R" * orthogonal + "B" * diagonal
-        return sum(self.pieces(side, letter) for letter in letters)
+        return sum(self.boards[_PIECES.index(letter if side == "w" else letter.lower())] for letter in letters)
 
     @property
     def occupied(self) -> int:

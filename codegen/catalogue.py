@@ -254,7 +254,7 @@ def _bytewise() -> Iterator[Routine]:
 
 
 def _exploding() -> Iterator[Routine]:
-    bishop, rook = ((SQUARE, Parameter("repeats", "word", below=end), FREE) for end in (10, 12))
+    bishop, rook = ((SQUARE, Parameter("repeats", "number", below=end), FREE) for end in (10, 12))
     for suffix, numbering in (("", LITTLE_ENDIAN), ("big-endian", BIG_ENDIAN_FILES)):
         direction = partial(exploding.direction, numbering=numbering)
         forms: tuple[tuple[str, str, Fill, tuple[Parameter, ...], str], ...] = (
@@ -337,7 +337,8 @@ def _of_pieces(
     parameters = (*entry.pieces, squares, RESULTS) if len(entry.results) > 1 else (*entry.pieces, squares)
     specification = f"side-{entry.name}" if family == "side" else entry.name
     requires, ending = (WITHIN_OCCUPIED, "") if squares is OCCUPIED else (NOT_ON_EMPTY, "-empty")
-    contract = Contract(parameters, specification, color, entry.results, (requires,), counting=entry in _COUNTS)
+    counts = entry.results if entry in _COUNTS else ()
+    contract = Contract(parameters, specification, color, entry.results, (requires,), counts=counts)
     computes = f"{entry.summary.format(color.capitalize())}, given the {squares.name} squares"
     usual, ways = descriptions
     name = entry.name + ending
@@ -358,13 +359,7 @@ def _by_forms(
 _OF_PAWNS: tuple[tuple[str, tuple[Parameter, ...], str, Callable[[str], Fill], str], ...] = (
     ("pawns", (PAWNS,), "attacks", leapers.pawns, "the squares that {}'s pawns attack"),
     ("pushes", (PAWNS, EMPTY), "squares", leapers.pushes, "the targets of single pushes of {}'s pawns"),
-    (
-        "double-pushes",
-        (PAWNS, EMPTY),
-        "squares",
-        leapers.double_pushes,
-        "the targets of double pushes of {}'s pawns",
-    ),
+    ("double-pushes", (PAWNS, EMPTY), "squares", leapers.double_pushes, "the targets of double pushes of {}'s pawns"),
 )
 
 
@@ -481,11 +476,11 @@ def find(name: str) -> Routine:
 
 
 def _offer(name: str) -> str:
-    """Return text with the nearest names of routines and families, or the advice to list all."""
+    """Return text with the nearest names of routines and families, if any is near, and the advice to list all."""
     names = {each.lower(): each for each in (*catalogue(), *literature.printed_names(), *literature.names())}
     names |= {each.family: each.family for each in catalogue().values()}
-    near = difflib.get_close_matches(name.lower(), names, n=3)
-    return "the nearest names are " + ", ".join(names[n] for n in near) if near else "list all with setwise list"
+    near = ", ".join(names[each] for each in difflib.get_close_matches(name.lower(), names, cutoff=0.5))
+    return f"{f'the nearest names are {near}; ' if near else ''}list all with setwise list"
 
 
 def is_pattern(name: str) -> bool:

@@ -1,7 +1,9 @@
 """The object that `setwise.routine` returns, with methods that have the names of subcommands of `setwise`."""
 
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any, overload
 
 from setwise.analysis import api
@@ -10,7 +12,8 @@ from setwise.codegen.catalogue import find
 from setwise.codegen.ir.grid import Grid
 from setwise.codegen.ir.routine import Routine
 from setwise.codegen.own.calls import is_traced, traced
-from setwise.codegen.own.definition import Definition, DescriptionError
+from setwise.codegen.own.definition import Definition, DescriptionError, refusing
+from setwise.codegen.own.user_files import LOADED
 from setwise.codegen.request import Request
 from setwise.codegen.run.integers import result_type
 from setwise.codegen.targets import ALL_SETS
@@ -230,7 +233,7 @@ def call(name: str, /, *arguments: Any, **named: Any) -> Any:
 
 
 @overload
-def routine(function: Callable[..., Any], /) -> OwnRoutine: ...
+def routine(function: Callable[..., Any], /, *, isas: Sequence[str] = ..., grid: Grid | None = ...) -> OwnRoutine: ...
 @overload
 def routine(*, isas: Sequence[str] = ..., grid: Grid | None = ...) -> Callable[[Callable[..., Any]], OwnRoutine]: ...
 def routine(
@@ -241,7 +244,7 @@ def routine(
     `isas` are the instruction sets to support, by default all. `grid` is the board of all parameters and results, by
     default that of chess; the routine then requires that boards have only bits that are squares of it. Raises
     setwise.DescriptionError, a one-line message with file and line, for a function that cannot be a routine, for
-    instance without annotations.
+    instance without annotations. In a file that a command runs, bad annotations are an error where the routine is used.
 
     >>> import setwise
     >>> @setwise.routine
@@ -252,5 +255,11 @@ def routine(
     ('0x280000', 6)
     """
     if function is None:
-        return lambda described: OwnRoutine(described, isas, grid)
-    return OwnRoutine(function, isas, grid)
+        return lambda described: routine(described, isas=isas, grid=grid)
+    try:
+        return OwnRoutine(function, isas, grid)
+    except DescriptionError as error:
+        if hasattr(sys.modules.get(function.__module__), LOADED):
+            with suppress(DescriptionError):
+                return OwnRoutine(refusing(function, error), isas, grid)
+        raise

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from operator import index
 from typing import Any
 
-from setwise.codegen.board import parse_board
+from setwise.codegen.numbering import LITTLE_ENDIAN, Numbering
 
 
 class Text(str):
@@ -34,10 +34,11 @@ class Table(list[dict[str, Any]]):
         return table([[row.get(key, "") for key in self.columns] for row in self], self.columns)
 
 
-def show(*boards: int | str, **titled: int | str) -> Text:
+def show(*boards: int | str, grid: Numbering = LITTLE_ENDIAN, **titled: int | str) -> Text:
     """Return drawings of boards as text, up to four side by side, each above its number. Keywords are titles.
 
-    A board is an integer or a text as `parse_board` takes it, such as "a1,h8". Raises ValueError for any other.
+    A board is an integer or a text as `parse_board` takes it, such as "a1,h8". Raises ValueError for any other. `grid`
+    is the `Grid` of the boards, by default that of chess.
 
     >>> show(king="e1")
     king
@@ -54,11 +55,13 @@ def show(*boards: int | str, **titled: int | str) -> Text:
     from setwise.analysis.pictures.board_text import boards as drawn
 
     given = (*(("", board) for board in boards), *titled.items())
-    return Text(drawn([(title, _word(board)) for title, board in given]))
+    if not isinstance(grid, Numbering):
+        raise TypeError(f"grid={grid!r} is not a grid: give a setwise.Grid")
+    return Text(drawn([(title, _word(board, grid)) for title, board in given], grid))
 
 
-def _word(board: int | str) -> int:
-    word = parse_board(board) if isinstance(board, str) else index(board)
+def _word(board: int | str, grid: Numbering) -> int:
+    word = grid.parse_board(board) if isinstance(board, str) else index(board)
     if not 0 <= word < 1 << 64:
         raise ValueError(f"{word} is not a board: give a number from 0 to 2**64 - 1")
     return word

@@ -107,7 +107,7 @@ def drawn(contract: Contract, boards: int) -> Iterator[printed.Column]:
             return pieces
         if parameter.kind in ("square", "dir8", "direction9"):
             return random.integers(0, parameter.below or 10, boards, np.uint64)
-        if parameter.kind == "word":
+        if parameter.kind in ("word", "number"):
             return words() & np.uint64((parameter.below or 1 << 64) - 1)
         others = words() & words()
         return np.uint64(ALL) ^ others if parameter.kind == "empty" else pieces | others

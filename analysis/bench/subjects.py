@@ -57,7 +57,7 @@ class Subject:
         if self.boards:
             return ()
         kinds = [parameter.kind for parameter in self.contract.parameters]
-        wanted = _BOARDS if set(kinds) & {*_BOARDS} else ("word",)
+        wanted = _BOARDS if set(kinds) & {*_BOARDS} else ("word", "number")
         places = self.signature.places
         return tuple(at for at, kind in enumerate(kinds) if kind in wanted and not isinstance(places[at], int))
 

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 from setwise.analysis import api
 from setwise.analysis.code.objects import ObjectFunction
 from setwise.analysis.commands.arguments import PATTERNS, add, object_given
-from setwise.analysis.commands.kernels import report_not_made
-from setwise.analysis.commands.tables import print_json, print_reasons, print_table, tally
-from setwise.analysis.pictures.board_text import boards, expected_and_got, input_lines
+from setwise.analysis.commands.tables import print_json, print_reasons, print_table, report_not_made, tally
+from setwise.analysis.pictures.board_text import picture
 from setwise.analysis.progress import Progress
 from setwise.codegen.catalogue import chosen, find
 from setwise.codegen.ir.routine import Contract
@@ -71,18 +70,15 @@ def _report(kernels: Sequence[CheckedKernel]) -> None:
     # The reasons of outcomes without a mismatch to draw; equal ones are printed once, with their number.
     print_reasons((outcome.status, outcome.reason) for outcome in outcomes if outcome.reason and not outcome.mismatch)
     summary = tally([outcome.status for outcome in outcomes], ("passed", "failed", "not run"))
-    anywhere = [outcome for outcome in outcomes if outcome.status != "not run"]
-    places = Counter(f"on {outcome.on}" if outcome.on else "natively" for outcome in anywhere)
+    places = Counter(f"on {each.on}" if each.on else "natively" for each in outcomes if each.status != "not run")
     ran = ", ".join(f"{number} {place}" for place, number in places.items())
     print(f"\n{summary}; {sum(outcome.cases for outcome in outcomes):,} calls" + (f"\nran: {ran}" if ran else ""))
 
 
 def drawn(contract: Contract, mismatch: Mismatch) -> str:
     """Return a mismatch as text: the number of the case, its inputs, and the expected and actual results as boards."""
-    named = {parameter.name: parameter for parameter in contract.elements or contract.parameters}
-    lines, shown = input_lines(((named[name], word) for name, word in mismatch.inputs), contract.numbering)
-    shown += expected_and_got(contract.results, mismatch.expected, mismatch.got)
-    return "\n".join([f"case {mismatch.case}", *lines]) + "\n\n" + boards(shown, contract.numbering)
+    words = [word for _, word in mismatch.inputs]
+    return picture([f"case {mismatch.case}"], contract, words, expected=mismatch.expected, got=mismatch.got)
 
 
 def _check_function(arguments: Namespace) -> int:

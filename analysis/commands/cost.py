@@ -6,11 +6,10 @@ from typing import Any
 
 from setwise.analysis import api
 from setwise.analysis.commands.arguments import add
-from setwise.analysis.commands.kernels import codes, requests
+from setwise.analysis.commands.kernels import call_given, codes
 from setwise.analysis.commands.tables import print_columns, print_json
 from setwise.analysis.cost.part import CostedPart, marked
 from setwise.analysis.cost.processors import PROCESSORS
-from setwise.analysis.run.positions import words_of
 from setwise.analysis.text import counted
 
 EXAMPLES = (
@@ -40,18 +39,12 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Bound the cycles of kernels, or of a function of an ELF file, and print them."""
-    words, fen, side = arguments.arguments, arguments.fen, arguments.side
-    if words is None and fen is None:
-        if side is not None:
-            raise ValueError("--side goes with --fen")
-        costed = api.costs(codes(arguments), arguments.cpu)
-    elif arguments.object:
+    words = call_given(arguments)
+    if words and arguments.object:
         raise ValueError("--executed and --fen go with a NAME, not with --object")
-    else:
-        costed = api.costs(
-            requests(arguments), arguments.cpu, lambda routine: words_of(routine, words or (), fen, side)
-        )
-    _print(costed, arguments.json)
+    if arguments.side is not None and arguments.fen is None:
+        raise ValueError("--side goes with --fen")
+    _print(api.costs(codes(arguments), arguments.cpu, words), arguments.json)
     return 0
 
 

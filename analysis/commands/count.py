@@ -7,9 +7,8 @@ from typing import Any
 
 from setwise.analysis import api
 from setwise.analysis.commands.arguments import add
-from setwise.analysis.commands.kernels import codes, requests
+from setwise.analysis.commands.kernels import call_given, codes, requests
 from setwise.analysis.commands.tables import print_columns, print_json, print_table
-from setwise.analysis.run.positions import words_of
 from setwise.analysis.text import counted
 from setwise.codegen.board import parse_fen
 from setwise.codegen.files import read_checked
@@ -37,16 +36,15 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Count instructions, and print a table or JSON."""
-    words, fen, over, side = arguments.arguments, arguments.fen, arguments.over, arguments.side
-    call = words is not None or fen is not None
-    if call + (over is not None) + bool(arguments.object) > 1:
+    over, side, words = arguments.over, arguments.side, call_given(arguments)
+    if bool(words) + (over is not None) + bool(arguments.object) > 1:
         raise ValueError("--object, --over, and --executed or --fen exclude each other: give one of them")
-    if side is not None and fen is None and over is None:
+    if side is not None and arguments.fen is None and over is None:
         raise ValueError("--side goes with --fen or --over")
     if over is not None:
         rows = api.spreads(requests(arguments), positions(over), side)
-    elif call:
-        rows = api.executed_counts(requests(arguments), lambda routine: words_of(routine, words or (), fen, side))
+    elif words:
+        rows = api.executed_counts(requests(arguments), words)
     else:
         rows = api.counts(codes(arguments))
     (print_json if arguments.json else _print_counts if over is None else _print_spreads)(rows)

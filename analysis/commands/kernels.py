@@ -1,19 +1,18 @@
 """The kernels, or the function of an ELF file, that a command line selects."""
 
-import sys
 from argparse import Namespace
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Sequence
 
 from setwise.analysis import api
 from setwise.analysis.code.objects import ObjectFunction
 from setwise.analysis.commands.arguments import object_given
+from setwise.analysis.commands.tables import report_not_made
 from setwise.analysis.parallel import unrefused
+from setwise.analysis.run.positions import words_of
 from setwise.codegen.catalogue import chosen, is_pattern
 from setwise.codegen.ir.routine import Routine
-from setwise.codegen.lower import sets_of
 from setwise.codegen.own.user_files import is_own, parted
 from setwise.codegen.request import Request
-from setwise.codegen.targets.table import Refused
 
 
 def requested(arguments: Namespace, routine: Routine, isa: str | None = None, lanes: int | None = None) -> Request:
@@ -27,6 +26,13 @@ def codes(arguments: Namespace) -> Sequence[api.Code]:
     if object_given(arguments):
         return [ObjectFunction(arguments.object, arguments.symbol)]
     return requests(arguments)
+
+
+def call_given(arguments: Namespace) -> Callable[[Routine], Sequence[int]] | None:
+    """Return a function that gives a routine's arguments by --executed or --fen, or None without these options."""
+    words, fen, side = arguments.arguments, arguments.fen, arguments.side
+    given = words is not None or fen is not None
+    return (lambda routine: words_of(routine, words or (), fen, side)) if given else None
 
 
 def requests(arguments: Namespace) -> list[Request]:
@@ -48,19 +54,3 @@ def requests(arguments: Namespace) -> list[Request]:
     found = list(each(made, asked))
     report_not_made(asked, {request.key for request in found})
     return found
-
-
-def report_not_made(requests: Sequence[Request], made: Collection[tuple[str, str | None, int, str]]) -> bool:
-    """Print why requests with keys not in `made` are refused. Return whether no set has a kernel of one of them."""
-    reasons: dict[tuple[Routine, str], str] = {}
-    for request in requests:
-        if request.key not in made:
-            try:
-                request.kernel  # noqa: B018 - raises the reason again
-            except Refused as error:
-                reasons.setdefault((request.routine, request.isa), str(error))
-    for routine, why in dict.fromkeys((routine, why) for (routine, _), why in reasons.items()):
-        isas = ", ".join(isa for (of, isa), its in reasons.items() if of is routine and its == why)
-        print(f"cannot be made: {routine.name} for {isas}: {why}", file=sys.stderr)
-    named = {key[0] for key in made}
-    return not all(routine.name in named or sets_of(routine) for routine, _ in reasons)

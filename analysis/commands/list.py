@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from setwise.analysis.commands.arguments import PATTERNS, add
-from setwise.analysis.commands.tables import print_json, print_table, width
+from setwise.analysis.commands.tables import print_json, print_table, report_not_made, width
 from setwise.analysis.text import counted, plural
 from setwise.codegen.board import DIRECTION_SETS, DIRECTIONS
 from setwise.codegen.catalogue import chosen, find
@@ -14,6 +14,7 @@ from setwise.codegen.ir.routine import Routine
 from setwise.codegen.literature import FUNCTIONS, PAGES, PageSection
 from setwise.codegen.lower import sets_of
 from setwise.codegen.own.user_files import is_own
+from setwise.codegen.request import Request
 from setwise.codegen.tables import TABLES
 
 EXAMPLES = ("setwise list", "setwise list 'kogge-stone.*'", "setwise list --page 'Occluded Fill'")
@@ -41,7 +42,8 @@ def run(arguments: Namespace) -> int:
             raise ValueError("--page excludes names: give one of them")
         _print_page(arguments.page, arguments.json)
         return 0
-    routines = [replace(each, isas=sets_of(each)) if is_own(each.name) else each for each in chosen(arguments.names)]
+    named = chosen(arguments.names)
+    routines = [replace(each, isas=sets_of(each)) if is_own(each.name) else each for each in named]
     if arguments.json:
         print_json(list(map(_row, routines)))
     elif arguments.names or width() is None:
@@ -51,7 +53,7 @@ def run(arguments: Namespace) -> int:
             print(f"\n{routines[0].summary}; {plural(len(results), 'result')}: {', '.join(results)}")
     else:
         _print_families(routines)
-    return 0
+    return int(report_not_made([Request(each, isa) for each in named if is_own(each.name) for isa in each.isas], ()))
 
 
 def _print_families(routines: Sequence[Routine]) -> None:

@@ -9,11 +9,10 @@ from setwise.analysis import api
 from setwise.analysis.code.decode import Binary
 from setwise.analysis.code.objects import ObjectFunction
 from setwise.analysis.commands.arguments import PATTERNS, add, object_given, place
-from setwise.analysis.commands.kernels import report_not_made
 from setwise.analysis.commands.questions import Asked, write_questions
-from setwise.analysis.commands.tables import print_json, print_reasons, print_table, tally
+from setwise.analysis.commands.tables import print_json, print_reasons, print_table, report_not_made, tally
 from setwise.analysis.errors import refused_by_system
-from setwise.analysis.pictures.board_text import boards, expected_and_got, input_lines
+from setwise.analysis.pictures.board_text import picture
 from setwise.analysis.progress import Progress
 from setwise.analysis.proof.certificate import Certificate
 from setwise.analysis.proofs import Proof
@@ -105,7 +104,7 @@ def _report(proofs: Sequence[Proof], seconds: float) -> None:
 
 
 def certificate_text(proof: Proof) -> str:
-    """Return a proof's certificate as text, with any counterexample or the reason why it is not proved."""
+    """Return a proof's certificate as text. It ends with the verdict and its reason or counterexample."""
     certificate, (name, isa, lanes, abi) = proof.certificate, proof.key
     title = proof.title or name
     if certificate is None:
@@ -113,8 +112,7 @@ def certificate_text(proof: Proof) -> str:
     task = certificate.task
     shape = [part for part in (isa, f"{lanes} lanes" if lanes > 1 else "", abi) if part]
     lines = [f"{title}, {', '.join(shape)}: {certificate.status}", ""]
-    instructions = [(f"{i.offset:3x}", i.raw.hex(), i.text()) for i in certificate.instructions]
-    lines += table(instructions).split("\n")
+    lines += table((f"{i.offset:3x}", i.raw.hex(), i.text()) for i in certificate.instructions).split("\n")
     takes = ", ".join(f"{argument.name} in {_where(argument)}" for argument in task.arguments)
     given = f", {' and '.join(map(str, task.requires))}" if task.requires else ""
     notes = [
@@ -129,12 +127,8 @@ def certificate_text(proof: Proof) -> str:
         ("how", _how(certificate)),
         ("solver", f"{certificate.solver}, {counted(certificate.questions, 'question')}, {certificate.seconds:.2f} s"),
     ]
-    lines += ["", *(f"{name:13}  {text}" for name, text in notes if text)]
-    if certificate.status == "refuted":
-        lines += ["", _refutation(proof)]
-    elif certificate.status == "not proved":
-        lines += ["", f"not proved: {certificate.reason}"]
-    return "\n".join(lines)
+    verdict = _refutation(proof) or f"{certificate.status}: {certificate.reason or f'{title} is right for all inputs'}"
+    return "\n".join([*lines, "", *(f"{name:13}  {text}" for name, text in notes if text), "", verdict])
 
 
 def _specification(task: Task) -> str:
@@ -175,14 +169,11 @@ def _refutation(proof: Proof) -> str:
     lines = [f"refuted: {case.complaint}; {confirmation.description}"]
     if proof.hint:
         return "\n".join([*lines, proof.hint])
-    named = {argument.name: argument for argument in task.words}
     number = len(case.inputs[0][1])
     if task.elements:
         where = f", the result in place of {case.inputs[case.alias][0]}" if case.alias is not None else ""
         lines.append(f"arrays of {counted(number, 'board')}{where}{f'; board {case.lane}:' if number > 1 else ''}")
     elif number > 1:
         lines.append(f"board {case.lane} of {number}:")
-    selected, drawn = input_lines(((named[name], word) for name, word in case.words), task.numbering)
-    got = confirmation.got or case.got or ()
-    drawn += expected_and_got([result.name for result in task.results], case.expected, got)
-    return "\n".join([*lines, *selected]) + ("\n\n" + boards(drawn, task.numbering) if drawn else "")
+    words = [word for _, word in case.words]
+    return picture(lines, task, words, expected=case.expected, got=confirmation.got or case.got)

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 from setwise.analysis.code.binary import binary_of
 from setwise.analysis.commands.arguments import add
-from setwise.analysis.pictures.board_text import boards, input_lines, squares_lines
+from setwise.analysis.pictures.board_text import picture, squares_lines
 from setwise.analysis.run.caller import Caller
-from setwise.analysis.run.positions import given_parameters, words_of
+from setwise.analysis.run.positions import words_of
 from setwise.analysis.semantics.domains import Integers
 from setwise.analysis.spec.contracts import task_of
 from setwise.analysis.spec.task import conditions
@@ -40,21 +40,16 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     """Run the kernel, natively if this processor can, else in an interpreter. Print inputs and results."""
     routine = find(arguments.name)
-    parameters, contract = given_parameters(routine), routine.contract
     words = words_of(routine, arguments.arguments, arguments.fen, arguments.side)
     kernel = lower(routine, arguments.isa or best_isa(routine), arguments.abi)
-    for requirement, kept in conditions(task_of(kernel), Integers(), words):
+    for required, kept in conditions(task_of(kernel), Integers(), words):
         if not kept:
-            raise ValueError(f"{routine.name} requires {requirement}: change the arguments")
+            raise ValueError(f"{routine.name} requires {required}: give other arguments")
     native = not missing(kernel.target)
     results = (_natively if native else _interpreted)(kernel, words)
     title = f"{kernel.name}, {kernel.target.name}, {kernel.convention.name}{'' if native else ', interpreted'}"
-    lines, drawn = input_lines(zip(parameters, words, strict=True), contract.numbering)
-    named = list(zip(contract.results, results, strict=True))
-    shown = boards(drawn if contract.counting else [*drawn, *named], contract.numbering, arguments.coordinates)
-    numbers = [f"{name}: {number}" for name, number in named if contract.counting]
-    print(title, *squares_lines(contract.numbering), *lines, "", shown, sep="\n")
-    print(*([""] if numbers else []), *numbers, sep="\n", end="\n" if numbers else "")
+    head = [f"{title}: {routine.summary}", *squares_lines(routine.contract.numbering)]
+    print(picture(head, routine.contract, words, arguments.coordinates, got=results))
     return 0
 
 

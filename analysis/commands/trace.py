@@ -2,6 +2,7 @@
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
+from dataclasses import replace
 
 from setwise.analysis.code.binary import binary_of
 from setwise.analysis.commands.arguments import add
@@ -11,7 +12,7 @@ from setwise.analysis.pictures.network import network_text
 from setwise.analysis.pictures.slow_motion import EMPTY, SLIDERS, conclusion, fill, fills, strips
 from setwise.analysis.run.caller import Caller
 from setwise.analysis.run.interpreter import Step
-from setwise.analysis.run.positions import BOARDS, given_parameters, shown_kind, words_of
+from setwise.analysis.run.positions import words_of
 from setwise.analysis.spec.contracts import task_of
 from setwise.codegen import board
 from setwise.codegen.catalogue import find
@@ -51,19 +52,18 @@ def run(arguments: Namespace) -> int:
     routine = find(arguments.name)
     squares = routine.contract.numbering
     words = _words(routine, arguments.arguments, arguments.fen, arguments.side)
-    ending = ""
     if arguments.network:
         title, text = f"{routine.name} as a network", network(routine, words)
     else:
         if arguments.registers:
             kernel = lower(routine, arguments.isa, arguments.abi, arguments.lanes)
             title = f"{kernel.name}, {kernel.target.name}, {kernel.convention.name}"
-            shown = registers(kernel, words)
+            shown, ending = registers(kernel, words), ""
         else:
             title = f"{routine.name} in slow motion"
             drawn = fills(routine, words)
             shown, ending = strips(*drawn), conclusion(*drawn)
-        selected, _ = input_lines(zip(given_parameters(routine), words, strict=True), squares)
+        selected, _ = input_lines(zip(routine.contract.words, words, strict=True), squares)
         title = ", ".join([title, *squares_lines(squares), *selected])
         shown = turned(shown, squares)
         text = "\n\n".join([as_text(shown, arguments.coordinates), *([ending] if ending else [])])
@@ -99,19 +99,11 @@ def registers(kernel: Kernel, words: Sequence[int]) -> list[Strip]:
     """
     task = task_of(kernel)
     trace = Caller(binary_of(kernel), task).trace(words)
-    taken = [argument for argument in task.arguments if argument.kind != "results"]
-    inputs = [
-        (f"{each.name} ({each.place})", shown_kind(each) in BOARDS, word)
-        for each, word in zip(taken, words, strict=True)
-    ]
-    last = len(trace.steps) - 1
+    taken = [replace(each, name=f"{each.name} ({each.place})") for each in task.words]
+    lines, drawn = input_lines(zip(taken, words, strict=True), task.numbering)
     return [
-        Strip(
-            "at entry",
-            tuple(Panel(name, word) for name, is_board, word in inputs if is_board),
-            ", ".join(f"{name}: {word}" for name, is_board, word in inputs if not is_board),
-        ),
-        *(_strip(number, step) for number, step in enumerate(trace.steps[:last], 1)),
+        Strip("at entry", tuple(Panel(*named) for named in drawn), ", ".join(lines)),
+        *(_strip(number, step) for number, step in enumerate(trace.steps[:-1], 1)),
     ]
 
 

@@ -2,15 +2,14 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import zip_longest
 
 from setwise.analysis.pictures.drawing import Panel, Strip, as_text
-from setwise.analysis.run.positions import BOARDS, Input, shown_kind
+from setwise.analysis.run.positions import BOARDS, Input
+from setwise.analysis.spec.task import Task
 from setwise.analysis.text import counted
 from setwise.codegen import board
+from setwise.codegen.ir.routine import Contract, Parameter
 from setwise.codegen.numbering import LITTLE_ENDIAN, Numbering, direction_name
-
-_TITLES = ("expected", "got")
 
 
 def boards(titled: Sequence[tuple[str, int]], numbering: Numbering = LITTLE_ENDIAN, coordinates: bool = False) -> str:
@@ -46,7 +45,7 @@ def input_lines(inputs: Iterable[tuple[Input, int]], numbering: Numbering) -> tu
     """
     lines, drawn = [], []
     for parameter, word in inputs:
-        name, kind = parameter.name, shown_kind(parameter)
+        name, kind = parameter.name, parameter.kind
         if kind in BOARDS:
             drawn.append((name, word))
         elif kind == "square":
@@ -54,16 +53,28 @@ def input_lines(inputs: Iterable[tuple[Input, int]], numbering: Numbering) -> tu
         elif kind in ("dir8", "direction9"):
             lines.append(f"{name}: {direction_name(kind, word)} ({word})")
         else:
-            lines.append(f"{name}: {word}")
+            lines.append(f"{name}: {word}{f' ({word:#x})' if word >> 16 else ''}")
     return lines, drawn
 
 
-def expected_and_got(names: Sequence[str], expected: Sequence[int], got: Sequence[int]) -> list[tuple[str, int]]:
-    """Return the titles and words of results, each expected and actual; missing values are left out.
+def picture(
+    head: Sequence[str], of: Contract | Task, words: Iterable[int], coordinates: bool = False, **results: Sequence[int]
+) -> str:
+    """Return a call as text: the lines `head`, inputs that are no boards, all boards, and results that are numbers.
 
-    >>> expected_and_got(["orthogonal", "diagonal"], [1, 2], [1])
-    [('orthogonal, expected', 1), ('orthogonal, got', 1), ('diagonal, expected', 2)]
+    `words` are the inputs; empty arrays have none. Each of several `results` is titled by its keyword, too; missing
+    ones are left out.
     """
-    pairs = zip_longest(names, expected, got)
-    titled = ((f"{name}, {title}", word) for name, *pair in pairs for title, word in zip(_TITLES, pair, strict=True))
-    return [(title, word) for title, word in titled if word is not None]
+    found = [
+        (
+            Parameter(f"{name}, {title}" if len(results) > 1 else name, "number" if name in of.counts else "word"),
+            gave[at],
+        )
+        for at, name in enumerate(map(str, of.results))
+        for title, gave in results.items()
+        if at < len(gave)
+    ]
+    lines, given = input_lines(zip(of.words, words, strict=False), of.numbering)
+    numbers, drawn = input_lines(found, of.numbering)
+    parts = "\n".join([*head, *lines]), boards([*given, *drawn], of.numbering, coordinates), "\n".join(numbers)
+    return "\n\n".join(filter(None, parts))

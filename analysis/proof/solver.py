@@ -125,7 +125,7 @@ class Solver:
 
     def _solver(self, terms: Sequence[Any], sums: bool) -> Any:
         if self.domain.built - self._built > _LARGEST_FORMULA and self._weight(terms) > _LARGEST_FORMULA:
-            raise LimitError("a formula is too large for the solver: run setwise check")
+            raise LimitError("a formula is too large, as of a long specification or table: run setwise check")
         bitwuzla = self.domain.bitwuzla
         options = bitwuzla.Options()
         options.set(bitwuzla.Option.PRODUCE_MODELS, True)

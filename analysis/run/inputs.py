@@ -36,7 +36,7 @@ Column = NDArray[np.uint64]
 RANDOM_BOARDS = 100_000
 SEED = 20050522
 _EDGES = (0, raywalk.ALL, 1, 1 << 63, 0x8000_0000_0000_0001, 0x0101_0101_0101_0101, 0x00FF_FFFF_FFFF_FF00)
-_SLIDERS, _BLOCKERS, _ANYTHING = ("board",), ("empty", "occupied"), ("leapers", "word")
+_SLIDERS, _BLOCKERS, _ANYTHING = ("board",), ("empty", "occupied"), ("leapers", "word", "number")
 _WHOLE = ("", *leaperwalk.COLORS)  # directions of routines for a whole side
 _CHUNK = 1 << 14  # cases that are evaluated together
 _MOST_LANES = 8
@@ -140,7 +140,7 @@ class _Maker:
 
     def __init__(self, contract: Contract) -> None:
         self.contract = contract
-        self.parameters = [p for p in contract.elements or contract.parameters if p.kind != "results"]
+        self.parameters = contract.words
         # The raw words of a bit generator are the same in every version of NumPy.
         self._raw = np.random.PCG64(SEED).random_raw
 

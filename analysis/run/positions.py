@@ -10,36 +10,25 @@ from setwise.codegen.numbering import Numbering, named_number
 from setwise.codegen.run.integers import in_range
 
 BOARDS = ("board", "leapers", "occupied", "empty", "word")
-"""The kinds of parameters that are shown as boards, but for words with a bound."""
-_OF_COLOR: Mapping[str, board.Side] = {"white": "w", "black": "b"}
+"""The kinds of parameters that are shown as boards."""
+_OF_COLOR: Mapping[str, str] = {"white": "w", "black": "b"}
 """The side whose pieces a routine takes, by the color that is its direction."""
-_NAMES = {"Q": "queen", "N": "knight", "K": "king", "P": "pawn"}
-
+_ALL_PIECES = "PNBRQK"
 
 Input = Parameter | Argument
 """A parameter of a routine, or of its task."""
-
-
-def shown_kind(parameter: Input) -> str:
-    """Return the kind of a parameter, or "number" for a word with a bound."""
-    return "number" if parameter.kind == "word" and parameter.below else parameter.kind
-
-
-def given_parameters(routine: Routine) -> list[Parameter]:
-    """Return the parameters that a command line gives. Raises ValueError for a routine on arrays."""
-    parameters = [parameter for parameter in routine.contract.parameters if parameter.kind != "results"]
-    if any(parameter.pointer for parameter in parameters):
-        remedy = "omit .batch, or call it from Python"
-        raise ValueError(f"{routine.name} works on arrays, which a command line cannot give: {remedy}")
-    return parameters
 
 
 def words_of(routine: Routine, arguments: Sequence[str], fen: str | None, side: str | None) -> list[int]:
     """Return the parameters' values: boards of the position `fen` if given, the others from `arguments`, in order.
 
     `side`, w or b, owns the pieces of parameters and routines without a color; the default is the side to move.
+    Raises ValueError for a routine on arrays.
     """
-    parameters, numbering = given_parameters(routine), routine.contract.numbering
+    parameters, numbering = routine.contract.words, routine.contract.numbering
+    if routine.contract.elements:
+        remedy = "omit .batch, or call it from Python"
+        raise ValueError(f"{routine.name} works on arrays, which a command line cannot give: {remedy}")
     if fen is not None and (numbering.files, numbering.ranks) != (8, 8):
         raise ValueError(f"--fen describes 8 files and 8 ranks, not {numbering.name}: leave it out")
     words = {name: numbering.numbered(placed) for name, placed in _of_position(routine, fen, side).items()}
@@ -69,47 +58,36 @@ def _of_position(routine: Routine, fen: str | None, side: str | None) -> dict[st
     position = board.parse_fen(fen)
     if side not in (None, "w", "b"):
         raise ValueError(f"no side '{side}': write w or b")
-    mover: board.Side = "w" if side == "w" else "b" if side == "b" else position.side
-    if own := _OF_COLOR.get(routine.contract.direction):
-        if side not in (None, own):
-            raise ValueError(f"{routine.name} is for {routine.contract.direction}'s pieces: leave --side out")
-        mover = own
-    parameters = {parameter.name: parameter.kind for parameter in routine.contract.parameters}
-    apart = "queens" in parameters  # then rooks and bishops exclude queens
-    by_name = {
-        "sliders": _sliders(routine, position, mover),
-        "rooks": position.sliders(mover, not apart, False) | position.pieces(mover, "R"),
-        "bishops": position.sliders(mover, False, not apart) | position.pieces(mover, "B"),
-        **{f"{name}s": position.pieces(mover, letter) for letter, name in _NAMES.items()},
-        "white": sum(map(position.piece, "PNBRQK")),
-        "black": sum(map(position.piece, "pnbrqk")),
-        "targets": board.ALL & ~sum(position.pieces(mover, letter) for letter in "PNBRQK"),
-    }
-    for color, owner in _OF_COLOR.items():
-        by_name[f"{color}_rooks"] = position.sliders(owner, True, False)
-        by_name[f"{color}_bishops"] = position.sliders(owner, False, True)
+    own = _OF_COLOR.get(routine.contract.direction)
+    if own and side not in (None, own):
+        raise ValueError(f"{routine.name} is for {routine.contract.direction}'s pieces: leave --side out")
+    mover = own or side or position.side
+    kinds = {parameter.name: parameter.kind for parameter in routine.contract.parameters}
+    queen = "" if "queens" in kinds else "Q"  # else rooks and bishops exclude queens
+    letters = {"rooks": f"R{queen}", "bishops": f"B{queen}", "queens": "Q", "knights": "N", "kings": "K", "pawns": "P"}
+    by_name = {name: position.pieces(mover, of) for name, of in letters.items()}
+    by_name["sliders"] = position.pieces(mover, _sliders(routine))
+    by_name["targets"] = board.ALL & ~position.pieces(mover, _ALL_PIECES)
+    for color, of in _OF_COLOR.items():
+        by_name[color] = position.pieces(of, _ALL_PIECES)
+        by_name |= {f"{color}_rooks": position.pieces(of, "RQ"), f"{color}_bishops": position.pieces(of, "BQ")}
     by_kind = {"empty": position.empty, "occupied": position.occupied}
-    words = {name: by_name.get(name, by_kind.get(kind)) for name, kind in parameters.items()}
-    return {name: word for name, word in words.items() if word is not None}
+    return {name: word for name, kind in kinds.items() if (word := by_name.get(name, by_kind.get(kind))) is not None}
 
 
-def _sliders(routine: Routine, position: board.Position, side: board.Side) -> int:
-    """Return the pieces of one side that slide in all the routine's directions; queens if only they do."""
+def _sliders(routine: Routine) -> str:
+    """Return the letters of the pieces that slide in all the routine's directions."""
     name = routine.contract.direction
-    if name in board.DIRECTION_SETS:
-        directions = board.DIRECTION_SETS[name]
-    else:
-        directions = (board.DIRECTIONS[name],) if name in board.DIRECTIONS else board.DIR8
-    orthogonal = all(direction in board.ROOK for direction in directions)
-    diagonal = all(direction in board.BISHOP for direction in directions)
-    return position.sliders(side, orthogonal, diagonal) if orthogonal or diagonal else position.pieces(side, "Q")
+    one = (board.DIRECTIONS[name],) if name in board.DIRECTIONS else board.DIR8
+    directions = set(board.DIRECTION_SETS.get(name, one))
+    return "Q" + "R" * (directions <= {*board.ROOK}) + "B" * (directions <= {*board.BISHOP})
 
 
 def _parsed(parameter: Parameter, text: str, numbering: Numbering) -> int:
     if parameter.kind in BOARDS:
         number = None if parameter.on_squares else board.parse_number(text)
         return in_range(parameter, numbering.parse_board(text) if number is None else number)
-    if not text[:1].isdecimal():
+    if parameter.kind != "number" and not text[:1].isdecimal():
         return named_number(parameter.kind, text, numbering)
     number = board.parse_number(text)
     bound = parameter.below or 1 << 64

@@ -34,6 +34,7 @@ def task_for(contract: Contract, convention: Convention, lanes: int = 1) -> Task
         convention.home,
         tuple(Argument(element.name, element.kind, Place("general"), element.below) for element in contract.elements),
         contract.numbering,
+        contract.counts,
     )
 
 

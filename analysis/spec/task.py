@@ -14,6 +14,7 @@ from setwise.analysis.semantics.domains import Bits, BitVectors, Domain, Integer
 from setwise.analysis.semantics.words import BranchError, Word
 from setwise.analysis.spec import raywalk
 from setwise.analysis.spec.evaluator import EvaluationError, evaluate
+from setwise.analysis.text import counted
 from setwise.codegen.catalogue import find
 from setwise.codegen.ir.graph import Graph
 from setwise.codegen.ir.layout import Layout
@@ -65,7 +66,8 @@ class Argument:
     """A parameter of the routine. Each of its words is below `below`; if that is 0, any 64-bit word is allowed.
 
     Kinds: board (sliders), leapers, empty, occupied, square, dir8 (an index into `raywalk.DIR8`), direction9 (as in
-    `raywalk.NUMBERED`), word; results, the address of the results; boards, that of an array; count, of boards in each.
+    `raywalk.NUMBERED`), word (a board of any bits), number; results, the address of the results; boards, that of an
+    array; count, of boards in each.
     """
 
     name: str
@@ -81,6 +83,9 @@ class Result:
     name: str
     place: Place
 
+    def __str__(self) -> str:
+        return self.name
+
 
 @dataclass(frozen=True, slots=True)
 class Task:
@@ -91,7 +96,7 @@ class Task:
     callee-saved registers; of vector registers only the low 128 bits are saved. A routine may use `red_zone` bytes
     below rsp and `home` bytes above the return address. For arrays, `elements` describes one board of each input; the
     further arguments of kind boards are then the arrays of results. A single one may be one of the inputs. `numbering`
-    is the square numbering of all boards and squares.
+    is the square numbering of all boards and squares. `counts` names the results that are no boards.
     """
 
     specification: str | Written
@@ -105,6 +110,7 @@ class Task:
     home: int = 0
     elements: tuple[Argument, ...] = ()
     numbering: Numbering = LITTLE_ENDIAN
+    counts: tuple[str, ...] = ()
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -137,7 +143,7 @@ class Task:
         return tuple(specified(self, Integers(), words))
 
 
-_KINDS = frozenset({"board", "leapers", "occupied", "empty", "square", "dir8", "direction9", "word"})
+_KINDS = frozenset({"board", "leapers", "occupied", "empty", "square", "dir8", "direction9", "word", "number"})
 _ARRAYS = frozenset({"boards", "count"})
 
 
@@ -221,7 +227,9 @@ def results_of(
     if len(results) == number and not others:
         return [result.value if isinstance(result, Word) else result & raywalk.ALL for result in results]
     said = f"returns {' and '.join(sorted(others))} instead of a board: return a board"
-    said = said if len(results) == number else f"returns {len(results)} results, not {number}: return {number}"
+    said = (
+        said if len(results) == number else f"returns {counted(len(results), 'result')}, not {number}: return {number}"
+    )
     if not isinstance(specification, Written):
         raise TaskError(f"{specification} {said}")
     again, given = partial(_called, specification, direction, domain, arguments), specification.given
@@ -257,7 +265,7 @@ def _called(written: Written, direction: str, domain: Domain, arguments: Sequenc
         result = function(*arguments)
         if domain.branched:
             raise BranchError("catches the error that a test of a word raises: let it pass")
-    return result if isinstance(result, tuple) else (result,)
+    return tuple(result) if isinstance(result, tuple | list) else (result,)
 
 
 def _of_routine(written: Written, domain: Domain, *arguments: Word) -> tuple[Any, ...]:
@@ -271,13 +279,12 @@ def _of_routine(written: Written, domain: Domain, *arguments: Word) -> tuple[Any
         raise _wrong(written, str(error)) from None
     assert isinstance(other, Routine)
     contract = other.contract
-    parameters = [p for p in contract.elements or contract.parameters if p.kind != "results"]
-    if len(parameters) != len(arguments):
-        takes = f"takes {len(parameters)} parameters, not {len(arguments)}: name one that takes the same"
+    if len(contract.words) != len(arguments):
+        takes = f"takes {len(contract.words)} parameters, not {len(arguments)}: name one that takes the same"
         raise _wrong(written, f"{other.name} {takes}")
     if not isinstance(written.given, str):
         return _evaluated(other, arguments)
-    kinds, words, number = [p.kind for p in parameters], [word.value for word in arguments], len(contract.results)
+    kinds, words, number = [p.kind for p in contract.words], [word.value for word in arguments], len(contract.results)
     results = results_of(contract.specification, contract.direction, kinds, domain, words, number, contract.numbering)
     return tuple(Word(domain, result) for result in results)
 

@@ -91,7 +91,7 @@ def described(routine: Routine, *more: str) -> list[str]:
         outside = f"; otherwise {contract.outside}" if contract.outside else ""
         said.append(f"Requires {' and '.join(contract.required)}{outside}.")
     if isinstance(contract.specification, str) and contract.specification:
-        said += _pieces({parameter.name for parameter in contract.parameters}, counting=contract.counting)
+        said += _pieces({parameter.name for parameter in contract.parameters}, counting=bool(contract.counts))
     if contract.elements:
         alone = "The result may be the same array as one input, or overlap none."
         said.append("Each result is an array that overlaps no other one." if contract.results[1:] else alone)

@@ -7,7 +7,7 @@ from setwise.codegen.ir.control import nonzero, repeat, while_
 from setwise.codegen.ir.values import Ray, Value, constant
 
 
-def occluded(ray: Ray, gen: Value, pro: Value) -> Value:
+def occluded(ray: Ray, gen: Value, pro: Value | int) -> Value:
     """Return the occluded fill in seven cycles (Dumb7Fill, Unrolled Loop).
 
     The page's listing prints two lines too many; the page defines the fill as seven cycles.
@@ -15,7 +15,7 @@ def occluded(ray: Ray, gen: Value, pro: Value) -> Value:
     return _flood(ray, gen, ray.path(pro), 7)
 
 
-def occluded_rolled(ray: Ray, gen: Value, pro: Value) -> Value:
+def occluded_rolled(ray: Ray, gen: Value, pro: Value | int) -> Value:
     """Return the occluded fill by a loop of seven iterations (Dumb7Fill, Seven Fill Cycles)."""
     pro = ray.path(pro)
 
@@ -26,7 +26,7 @@ def occluded_rolled(ray: Ray, gen: Value, pro: Value) -> Value:
     return repeat(7, cycle, gen)[0]
 
 
-def occluded_until_dry(ray: Ray, gen: Value, pro: Value) -> Value:
+def occluded_until_dry(ray: Ray, gen: Value, pro: Value | int) -> Value:
     """Return the occluded fill by a loop until a step reaches no propagator (Dumb7Fill, Fill Loop)."""
     pro = ray.path(pro)
 
@@ -37,7 +37,7 @@ def occluded_until_dry(ray: Ray, gen: Value, pro: Value) -> Value:
     return while_(lambda _, gen: nonzero(gen), cycle, constant(0), gen)[0]
 
 
-def attacks(ray: Ray, gen: Value, pro: Value) -> Value:
+def attacks(ray: Ray, gen: Value, pro: Value | int) -> Value:
     """Return the attacks by six cycles and one more step (Dumb7Fill, Comparison).
 
     A ray has at most seven squares, and the last step reaches the seventh, so six cycles suffice.
@@ -45,7 +45,7 @@ def attacks(ray: Ray, gen: Value, pro: Value) -> Value:
     return ray.step(_flood(ray, gen, ray.path(pro, attacks=True), 6))
 
 
-def attacks_in_place(ray: Ray, gen: Value, pro: Value) -> Value:
+def attacks_in_place(ray: Ray, gen: Value, pro: Value | int) -> Value:
     """Return the attacks by six cycles `gen |= pro & step(gen)` and one more step: short with three-input logic."""
     pro = ray.path(pro, attacks=True)
     for _ in range(6):
@@ -53,12 +53,12 @@ def attacks_in_place(ray: Ray, gen: Value, pro: Value) -> Value:
     return ray.step(gen)
 
 
-def attacks_of_fill(ray: Ray, gen: Value, pro: Value) -> Value:
+def attacks_of_fill(ray: Ray, gen: Value, pro: Value | int) -> Value:
     """Return the attacks as one step from the seven-cycle fill (Dumb7Fill, Attack Fill). `attacks` saves a cycle."""
     return ray.step(occluded(ray, gen, pro))
 
 
-def attacks_until_dry(ray: Ray, gen: Value, pro: Value) -> Value:
+def attacks_until_dry(ray: Ray, gen: Value, pro: Value | int) -> Value:
     """Return the attacks as one step from the fill of `occluded_until_dry` (Dumb7Fill, Generalized Rays)."""
     return ray.step(occluded_until_dry(ray, gen, pro))
 

@@ -6,12 +6,12 @@ Source: Kogge-Stone Algorithm, chessprogramming wiki (2018); Steffan Westcott, C
 from setwise.codegen.ir.values import ALL, Ray, Value, constant
 
 
-def occluded(ray: Ray, gen: Value, pro: Value) -> Value:
+def occluded(ray: Ray, gen: Value, pro: Value | int) -> Value:
     """Return the occluded fill: sliders and the empty squares they reach (Kogge-Stone Algorithm, Occluded Fill)."""
     return _flood(ray, gen, ray.path(pro))
 
 
-def attacks(ray: Ray, gen: Value, pro: Value) -> Value:
+def attacks(ray: Ray, gen: Value, pro: Value | int) -> Value:
     """Return the attacks: the occluded fill and one more step (Kogge-Stone Algorithm, Ray-wise Attacks)."""
     return ray.step(_flood(ray, gen, ray.path(pro, attacks=True)))
 

@@ -10,7 +10,7 @@ from setwise.codegen.board import INNER_FILES, NOT_A
 from setwise.codegen.ir.values import CompassRay, Value, constant, make
 
 
-def pull(ray: CompassRay, gen: Value, pro: Value) -> Value:
+def pull(ray: CompassRay, gen: Value, pro: Value | int) -> Value:
     """Return the attacks with the mask on the square that is reached; `pro` holds the empty squares."""
     pro = ray.path(pro, attacks=True)
     gen |= pro & ray.step(gen)
@@ -19,7 +19,7 @@ def pull(ray: CompassRay, gen: Value, pro: Value) -> Value:
     return ray.step(gen)
 
 
-def push(ray: CompassRay, gen: Value, pro: Value) -> Value:
+def push(ray: CompassRay, gen: Value, pro: Value | int) -> Value:
     """Return the attacks with the mask on the square that is left: a step from all sliders, then from empty squares."""
     back = ray.opposite
     pro = back.path(pro, attacks=True)
@@ -32,7 +32,7 @@ def push(ray: CompassRay, gen: Value, pro: Value) -> Value:
     return reached
 
 
-def push_of_two(ray: CompassRay, gen: Value, pro: Value) -> Value:
+def push_of_two(ray: CompassRay, gen: Value, pro: Value | int) -> Value:
     """Return the attacks, pushed, but with the first two squares by one pulled cycle and a step.
 
     With three-input logic that cycle takes two instructions.
@@ -45,7 +45,7 @@ def push_of_two(ray: CompassRay, gen: Value, pro: Value) -> Value:
     return reached
 
 
-def pull_by_two(ray: CompassRay, gen: Value, pro: Value) -> Value:
+def pull_by_two(ray: CompassRay, gen: Value, pro: Value | int) -> Value:
     """Return the attacks with runs of two only: steps of 1, 2, 2 and 2.
 
     The last step needs only the first of its two squares empty. With three-input logic a ray takes ten operations

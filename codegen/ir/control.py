@@ -19,7 +19,7 @@ from setwise.codegen.ir.bit_words import chosen
 from setwise.codegen.ir.graph import Graph, cse, postorder
 from setwise.codegen.ir.numbers import integer
 from setwise.codegen.ir.operations import ALL, SIGN, WRITES
-from setwise.codegen.ir.values import Condition, MixedLanes, Region, Value, constant, in_lanes, reshaped
+from setwise.codegen.ir.values import Condition, MixedLanes, Region, Value, constant, in_lanes, lifted, reshaped
 
 Body = Callable[..., tuple[Value | int, ...]]
 
@@ -129,7 +129,7 @@ def _condition(condition: Condition) -> Condition:
 def _value(value: Value | int) -> Value:
     if isinstance(value, tuple) and any(isinstance(one, Value) for one in value):
         raise TypeError("loops, when and switch take values one by one, as in when(test, body, a, b), not in a tuple")
-    return value if isinstance(value, Value) else constant(value)
+    return lifted(value)
 
 
 # ---- In lanes

@@ -10,7 +10,7 @@ from string import ascii_lowercase
 
 from setwise.codegen.board import Direction, leap
 from setwise.codegen.ir.layout import Layout
-from setwise.codegen.ir.values import DirectedRay, Value, constant, shift_signed
+from setwise.codegen.ir.values import DirectedRay, Value, constant, lifted, shift_signed
 from setwise.codegen.numbering import Numbering
 
 
@@ -76,8 +76,7 @@ class Grid(Numbering):
         >>> hex(Grid(8, 8, wrap="files").step(0x81, WEST).number)
         '0xc0'
         """
-        moving = board if isinstance(board, Value) else constant(board)
-        return GridRay((leap(*directions),), self).moved(moving, 1)
+        return GridRay((leap(*directions),), self).moved(lifted(board), 1)
 
     def ray(self, *directions: Direction) -> GridRay:
         """Return the ray of a direction, or of several steps taken as one leap, for the catalogue's fills.

@@ -32,5 +32,5 @@ Square = Annotated[Value, Kind("square", 64)]
 """The number of a square, a1 = 0 to h8 = 63."""
 Dir8 = Annotated[Value, Kind("dir8", 8)]
 """A direction that is known at run time: 0 to 7 for noEa east soEa sout soWe west noWe nort."""
-Number = Annotated[Value, Kind("word")]
+Number = Annotated[Value, Kind("number")]
 """A 64-bit word that is not a board."""

@@ -9,10 +9,14 @@ from typing import Any, Literal
 from setwise.codegen.ir.values import Value
 from setwise.codegen.numbering import DIRECTIONS_AROUND, LITTLE_ENDIAN, Numbering
 
-ParameterKind = Literal[
-    "board", "leapers", "occupied", "empty", "square", "dir8", "direction9", "word", "boards", "results", "count"
-]
-"""The kind of a parameter. Sliders are "board" and may be restricted by the contract; leapers may be on any square."""
+ParameterKind = (
+    Literal["board", "leapers", "occupied", "empty", "word"]
+    | Literal["square", "dir8", "direction9", "number", "boards", "results", "count"]
+)
+"""The kind of a parameter. Sliders are "board" and may be restricted by the contract; leapers may be on any square.
+
+A "word" is a board whose bits need not be squares.
+"""
 
 
 WITHIN_OCCUPIED = "sliders within occupied"
@@ -104,8 +108,13 @@ class Contract:
     """For arrays: one parameter per input array, describing its elements. The results are arrays too."""
     numbering: Numbering = LITTLE_ENDIAN
     """The numbering of the squares in all boards and parameters."""
-    counting: bool = False
-    """Whether the results are numbers instead of boards."""
+    counts: tuple[str, ...] = ()
+    """The names of the results that are numbers instead of boards."""
+
+    @property
+    def words(self) -> tuple[Parameter, ...]:
+        """The parameters of the specification: of arrays those of one board of each, without the results' address."""
+        return tuple(parameter for parameter in self.elements or self.parameters if parameter.kind != "results")
 
     @property
     def arrays(self) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -44,7 +44,7 @@ _COMPARED = (
 )
 
 
-_NO_INDEX = (
+NO_INDEX = (
     "a traced value has no number until the code runs, so it cannot index a list or be counted in Python: "
     "use table(numbers, index) or switch, and while_ instead of range"
 )
@@ -113,7 +113,7 @@ class Value(BitWords):
 
     def __index__(self) -> int:
         if self.constant is None:
-            raise TypeError(_NO_INDEX)
+            raise TypeError(NO_INDEX)
         return self.number
 
     def __eq__(self, other: object) -> bool:
@@ -236,6 +236,11 @@ def constant(number: int | Lanes, lanes: int = 1) -> Value:
     """
     numbers = number if isinstance(number, tuple) else (number,) * lanes
     return Value("const", attr=tuple([integer(n, "a constant") & ALL for n in numbers]), lanes=len(numbers))
+
+
+def lifted(given: Value | int) -> Value:
+    """Return a value as it is, and a number as a constant of one lane."""
+    return given if isinstance(given, Value) else constant(given)
 
 
 def parameter(index: int, lanes: int = 1, within: int = ALL) -> Value:
@@ -391,21 +396,21 @@ class Ray:
         """The ray in the opposite direction."""
         raise NotImplementedError
 
-    def step(self, squares: Value, n: int = 1) -> Value:
+    def step(self, squares: Value | int, n: int = 1) -> Value:
         """Return the squares, moved n steps along the ray, 1 to 7. Squares that would leave the board are dropped."""
-        return self._node("step", squares, _within_board(n))
+        return self._node("step", lifted(squares), _within_board(n))
 
-    def run(self, propagator: Value, n: int) -> Value:
+    def run(self, propagator: Value | int, n: int) -> Value:
         """Return the last squares of n propagators in a row along the ray, 1 to 7, each of which the ray can enter."""
-        return self._node("run", propagator, _within_board(n))
+        return self._node("run", lifted(propagator), _within_board(n))
 
-    def path(self, propagator: Value, *, attacks: bool = False) -> Value:
+    def path(self, propagator: Value | int, *, attacks: bool = False) -> Value:
         """Return the propagators that the ray can enter.
 
         `attacks` states that only the squares after them matter: propagators from which the ray leaves the board may be
         cleared.
         """
-        return self._node("path", propagator, int(attacks))
+        return self._node("path", lifted(propagator), int(attacks))
 
     def _node(self, op: str, value: Value, n: int) -> Value:
         raise NotImplementedError

@@ -42,7 +42,7 @@ def traced(routine: Routine, arguments: Sequence[Any], named: Mapping[str, Any])
     contract, name = routine.contract, routine.name
     if contract.elements:
         raise TypeError(f"{name} works on arrays: call the routine without .batch")
-    taken = [parameter for parameter in contract.parameters if parameter.kind != "results"]
+    taken = contract.words
     each = [Argument(parameter.name, Argument.POSITIONAL_OR_KEYWORD) for parameter in taken]
     try:
         given = Signature(each).bind(*arguments, **named).args

@@ -11,7 +11,7 @@ import re
 import sys
 import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial, reduce
+from functools import partial, reduce, wraps
 from operator import and_
 from typing import Any, Literal, TypeVar
 
@@ -20,10 +20,10 @@ from setwise.codegen.files import shortest
 from setwise.codegen.ir.description import along, at_run_time, plain
 from setwise.codegen.ir.graph import postorder
 from setwise.codegen.ir.grid import Grid
-from setwise.codegen.ir.kinds import Bound, Kind
+from setwise.codegen.ir.kinds import Board, Bound, Kind
 from setwise.codegen.ir.layout import Layout
 from setwise.codegen.ir.routine import Contract, Description, Parameter, Routine, Written, free_name
-from setwise.codegen.ir.values import Ray, Value, constant, reshaped
+from setwise.codegen.ir.values import NO_INDEX, Ray, Value, constant, reshaped
 from setwise.codegen.numbering import LITTLE_ENDIAN
 from setwise.codegen.own.calls import traced, tracing
 from setwise.codegen.own.running import Failure, first_line, last_return, running
@@ -65,7 +65,7 @@ class Definition:
         self._held_at = ""
         self._requires: list[Written | str] = []
         self._routines: tuple[Routine, ...] = ()
-        hints = self._hints()
+        hints = self._hints(function)
         names = self._names(function)
         if _OURS.match(function.__name__):
             raise self._error("this name begins as names of exports do, with _ or setwise: choose another")
@@ -73,15 +73,18 @@ class Definition:
         self._of_layout = bool(names) and hints.get(names[0]) is Layout
         self._shaped = int(self._of_ray or self._of_layout)  # the first parameters that the routine does not have
         self.parameters = tuple(self._parameter(name, hints.get(name)) for name in names[self._shaped :])
-        self.results = self._results(hints.get("return"))
+        returned = self._results(hints.get("return"))
+        self.results = tuple(returned)
+        kinds = {name: _kind_of(hint)[0] for name, hint in returned.items()}
+        self._counts = tuple(name for name, kind in kinds.items() if kind and kind.kind in ("square", "dir8", "number"))
         self._several: Any = None if len(self.results) == 1 else hints["return"]
         if not self.parameters:
             raise self._error(f"a routine needs a parameter: add one, annotated with {_KINDS}")
         if self._of_ray and len(self.results) > 1:
             raise self._error("a function of a Ray returns one board: write -> Board, or take a Layout")
         taken = [inspect.Parameter(p.name, inspect.Parameter.POSITIONAL_ONLY, annotation=int) for p in self.parameters]
-        returned = int if len(self.results) == 1 else tuple[int, ...]
-        self.__signature__ = inspect.Signature(taken, return_annotation=returned)  # that of calls with integers
+        gives = int if len(self.results) == 1 else tuple[int, ...]
+        self.__signature__ = inspect.Signature(taken, return_annotation=gives)  # that of calls with integers
         if not isinstance(grid, Grid | None):
             raise self._error(f"grid={grid!r} is not a grid: give a setwise.Grid")
         self._grid = grid
@@ -188,7 +191,7 @@ class Definition:
         bounds = tuple(f"{p.name} below {p.below}" for p in parameters if p.below)
         specification = self._written(held_to, direction)
         numbering, requires = self._grid or LITTLE_ENDIAN, (*bounds, *self._requires)
-        contract = Contract(parameters, specification, direction, self.results, requires, numbering=numbering)
+        contract = Contract(parameters, specification, direction, self.results, requires, (), numbering, self._counts)
         summary = (inspect.getdoc(self.function) or self.function.__name__).splitlines()[0].rstrip(".")
         where = f", {direction}" if direction else ""
         source = self.name.rpartition(":")[0]
@@ -246,7 +249,7 @@ class Definition:
     def _values(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[Value, ...]:
         """Return the results of a description. An error in one of them has the line of its `return`."""
         returned = self._called(function, arguments)
-        results = returned if isinstance(returned, tuple) else (returned,)
+        results = tuple(returned) if isinstance(returned, tuple | list) else (returned,)
         try:
             if len(results) != len(self.results):
                 raise ValueError(f"returns {len(results)} results, but is annotated with {len(self.results)}")
@@ -261,9 +264,11 @@ class Definition:
             said = failure.text if isinstance(error, TypeError | ValueError) else str(failure)
             if isinstance(error, RecursionError):
                 said = "infinite recursion: add a case that ends it"
+            if isinstance(error, IndexError) and "valid indices" in said:  # NumPy's, of an index without a number
+                said = NO_INDEX
             if isinstance(error, TypeError | AttributeError) and "'Value'" in said:
                 said += ": a board has the operators & | ^ ~ + - * << >> and its methods, such as step"
-            elif isinstance(error, AttributeError) and error.name in Value.__slots__:
+            elif isinstance(error, AttributeError) and hasattr(Value, str(error.name)):
                 said = f"a board is needed here, not {type(error.obj).__name__}: for a number n write constant(n)"
             return self._error(said, failure.line, function)
 
@@ -279,12 +284,12 @@ class Definition:
             raise ValueError(f"returns {given} instead of a board: return {wanted}")
         return result
 
-    def _hints(self) -> dict[str, Any]:
+    def _hints(self, annotated: Any) -> dict[str, Any]:
         def refused(failure: Failure) -> DescriptionError:
             return self._error(f"invalid annotation ({failure.text or failure.kind}): write {_KINDS}")
 
         with running(self.function.__code__.co_filename, refused):
-            return typing.get_type_hints(self.function, include_extras=True)
+            return typing.get_type_hints(annotated, include_extras=True)
 
     def _known(self, isas: Sequence[str]) -> tuple[str, ...]:
         """Return these instruction sets, oldest first. Raise DescriptionError if one is unknown, or for none."""
@@ -322,18 +327,32 @@ class Definition:
             )
         return Parameter(name, kind.kind, bound or kind.below)
 
-    def _results(self, hint: Any) -> tuple[str, ...]:
+    def _results(self, hint: Any) -> dict[str, Any]:
+        """Return the annotation of each result by its name, None for a field of a NamedTuple without one."""
         if _kind_of(hint)[0] is not None:
-            return (self.function.__name__,)
+            return {self.function.__name__: hint}
         fields = getattr(hint, "_fields", None)
         if isinstance(fields, tuple) and fields and all(name.isascii() for name in fields):
-            return fields
-        raise self._error("the return annotation is missing or no board: write -> Board, or a NamedTuple in ASCII")
+            return dict.fromkeys(fields) | self._hints(hint)
+        raise self._error(
+            "the return annotation is missing or no board: write -> Board, -> Number or a NamedTuple in ASCII"
+        )
 
     def _error(self, what: str, line: int = 0, function: Callable[..., Any] | None = None) -> DescriptionError:
         """Return the error for a line of the user's file, or without a line for that of the function's `def`."""
         code = (function or self.function).__code__
         return DescriptionError(f"{shortest(code.co_filename)}:{line or first_line(code)}: {code.co_name}: {what}")
+
+
+def refusing(function: Callable[..., Any], error: DescriptionError) -> Callable[..., Value]:
+    """Return a description in place of a function with bad annotations: it raises the error when it is traced."""
+
+    @wraps(function)
+    def describe(*_: Value) -> Value:
+        raise error
+
+    describe.__annotations__ = dict.fromkeys([*inspect.signature(function).parameters, "return"], Board)
+    return describe
 
 
 def _within(grid: Grid, parameters: Sequence[Parameter]) -> Callable[..., Any]:

@@ -12,6 +12,7 @@ import linecache
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, redirect_stdout
+from difflib import get_close_matches
 from fnmatch import fnmatch
 from functools import cache, partial
 from pathlib import Path
@@ -24,7 +25,7 @@ from setwise.codegen.own.definition import Definition, DescriptionError, made_in
 from setwise.codegen.own.running import Failure, first_line, running
 
 _MOST_BYTES = 1 << 24
-_LOADED = "__setwise_content__"
+LOADED = "__setwise_content__"
 """The attribute of a file's module that holds the executed source."""
 
 
@@ -70,8 +71,9 @@ def routines_named(name: str) -> list[Routine]:
             return list(definition.routines)
     like = [r for definition in definitions for r in definition.routines if fnmatch(r.name, full)]
     if not like:
-        held = ", ".join(definition.name.rpartition(":")[2] for definition in definitions)
-        raise ValueError(f"{module} has no routine '{wanted}': it has {held}")
+        held = [definition.name.rpartition(":")[2] for definition in definitions]
+        near = ", ".join(get_close_matches(wanted, held) or held)
+        raise ValueError(f"{module} has no routine '{wanted}': it has {near}")
     return like
 
 
@@ -101,7 +103,7 @@ def source_digest(module: str, *, loaded: bool = False) -> str:
 
     With `loaded` it is that of the content that was run, if the file was run. Raise ValueError if the file is missing.
     """
-    content = getattr(sys.modules.get(module), _LOADED, None) if loaded else None
+    content = getattr(sys.modules.get(module), LOADED, None) if loaded else None
     if content is None and not module.endswith(".py"):
         inside = Path(*module.split("."))
         names = (inside.with_suffix(".py"), inside / "__init__.py")
@@ -127,7 +129,7 @@ def _file(file: str, path: Path, content: bytes) -> ModuleType:
     """Run a file's content as a module, and return it. Its name is `file`, with which its routines' names begin."""
     module = ModuleType(file)
     module.__file__ = str(path)
-    setattr(module, _LOADED, content)
+    setattr(module, LOADED, content)
     sys.modules[file] = module
     try:
         with _importing(str(path.parent)), running(file, partial(_refused, file), DescriptionError):

@@ -75,7 +75,7 @@ class Function:
         self.kernel = kernel
         self.recipe = recipe or (kernel.name, kernel.target.name, kernel.convention.name, kernel.layout.lanes, "")
         contract = kernel.routine.contract
-        self._parameters = tuple(p for p in contract.elements or contract.parameters if p.kind != "results")
+        self._parameters = contract.words
         self._names = tuple(parameter.name for parameter in self._parameters)
         self._nameable = any(parameter.kind in _NAMEABLE for parameter in self._parameters)
         self._loop, self._code = in_memory(kernel)

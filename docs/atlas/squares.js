@@ -48,7 +48,7 @@ const Squares = (() => {
 
   /** Whether an argument is set up on the board; other arguments are numbers. @param {Parameter} parameter */
   const isBoard = parameter =>
-    ["board", "leapers", "occupied", "empty", "word"].includes(parameter.kind) && (!parameter.below || parameter.below > 64)
+    ["board", "leapers", "occupied", "empty", "word"].includes(parameter.kind)
 
   /**
    * The pieces on their squares, and who moves; an error in one line for what is no FEN.

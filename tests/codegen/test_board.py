@@ -138,13 +138,14 @@ def test_fen_as_python_chess_reads_it(expected: chess.Board) -> None:
                 expected.pieces_mask(kind, colour) for kind in (chess.ROOK, chess.BISHOP, chess.QUEEN)
             )
             assert tuple(position.pieces(side, letter) for letter in "RBQ") == (rooks, bishops, queens)
-            assert position.sliders(side, orthogonal=True, diagonal=False) == rooks | queens
-            assert position.sliders(side, orthogonal=False, diagonal=True) == bishops | queens
-            assert position.sliders(side, orthogonal=True, diagonal=True) == rooks | bishops | queens
-            assert position.sliders(side, orthogonal=False, diagonal=False) == 0
+            assert position.pieces(side, "RQ") == rooks | queens
+            assert position.pieces(side, "BQ") == bishops | queens
+            assert position.pieces(side, "RBQ") == rooks | bishops | queens
+            assert position.pieces(side, "") == 0
         for letter in "PNBRQKpnbrqk":
             piece = chess.Piece.from_symbol(letter)
-            assert position.piece(letter) == expected.pieces_mask(piece.piece_type, piece.color)
+            side = "w" if letter.isupper() else "b"
+            assert position.pieces(side, letter.upper()) == expected.pieces_mask(piece.piece_type, piece.color)
 
 
 EMPTY = "8/8/8/8/8/8/8/8"

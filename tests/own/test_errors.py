@@ -50,7 +50,7 @@ SIGNATURES = {
     "f(x: int) -> Board": "parameter 'x' has no kind",
     "f(x: 'Bord') -> Board": "invalid annotation .name 'Bord' is not defined.",
     "f(x: 'setwise.Bord') -> Board": "invalid annotation",
-    "f(x: Board)": "the return annotation is missing or no board: write -> Board",
+    "f(x: Board)": "the return annotation is missing or no board: write -> Board, -> Number",
     "f(x: Board) -> tuple[Board, Board]": "return annotation is missing or no board",
     "f(*x: Board) -> Board": "parameter 'x' is not positional",
     "f(*, x: Board) -> Board": "parameter 'x' is not positional",
@@ -89,7 +89,7 @@ def test_a_body(body: str, wanted: str, mine: Path, capsys: Capture) -> None:
 @pytest.mark.parametrize(("signature", "wanted"), SIGNATURES.items())
 def test_a_signature(signature: str, wanted: str, mine: Path, capsys: Capture) -> None:
     mine.write_text(f"{HEAD}def {signature}:\n    return 0\n", encoding="utf-8")
-    assert re.search(rf"mine.py:6: \w+: .*{wanted}", complaint(capsys, "list", "mine.py"))
+    assert re.search(rf"mine.py:6: \w+: .*{wanted}", complaint(capsys, "count", "mine.py"))
 
 
 @pytest.mark.parametrize(("text", "wanted"), FILES.items())
@@ -242,3 +242,14 @@ def test_a_routine_that_is_not_made_is_named(command: tuple[str, ...], mine: Pat
     assert written.err.startswith("cannot be made: mine.py:leak for bmi2: ")
     assert written.err.count("\n") == 1
     assert "mine.py:fine" in written.out
+
+
+def test_bad_annotations_refuse_one_routine_of_a_file(mine: Path, capsys: Capture) -> None:
+    bad = "def bad(x, y: Board) -> Board:\n    return x\n@bad.specification\ndef _(x, y):\n    return x\n"
+    fine = "@setwise.routine\ndef fine(x: Board) -> Board:\n    return x << 1\nfine.specification(fine)\n"
+    mine.write_text(HEAD + bad + fine)
+    for command in (("list",), ("count",), ("prove", "--abi", "sysv"), ("check", "--abi", "sysv", "--quick")):
+        main((*command, "mine.py"))
+        out, err = capsys.readouterr()
+        assert re.search(r"mine.py:fine .*(x86-64|sysv)", out)
+        assert re.fullmatch(r"cannot be made: mine.py:bad for x86-64.*: mine.py:6: bad: parameter 'x' has no.*\n", err)

@@ -104,6 +104,15 @@ def test_boards_are_shown_side_by_side() -> None:
         setwise.show(1 << 64)
 
 
+def test_boards_of_a_grid_are_shown_with_its_ranks_and_files() -> None:
+    drawn = repr(setwise.show("g6", corner=1, grid=setwise.Grid(7, 6, gap=1))).splitlines()
+    assert len(drawn) == 8
+    assert drawn[1].split() == [*"......1", *"......."]
+    assert drawn[6].split() == [*".......", *"1......"]
+    with pytest.raises(TypeError, match=r"give a setwise\.Grid"):
+        setwise.show(1, grid=8)  # type: ignore[arg-type]
+
+
 def test_it_travels_by_its_name(mine: Path) -> None:
     code = "import mine, pickle; assert pickle.loads(pickle.dumps(mine.knight_attacks)) is mine.knight_attacks"
     subprocess.run([sys.executable, "-c", code], check=True, cwd=mine.parent)

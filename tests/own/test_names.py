@@ -121,6 +121,11 @@ def test_one_that_a_function_made_is_found_by_its_whole_name(mine: Path, capsys:
     assert complaint(capsys, "prove", "mine.py:up").endswith("mine.py has no routine 'up': it has made.<locals>.up\n")
 
 
+def test_the_nearest_names_of_a_file_are_offered(mine: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    mine.write_text(KNIGHTS + "@setwise.routine\ndef other(x: Board) -> Board:\n    return x\n")
+    assert complaint(capsys, "prove", "mine.py:knight_atacks").endswith(": it has knight_attacks\n")
+
+
 def test_a_module_that_is_loaded_again_has_its_routines_once(
     mine: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

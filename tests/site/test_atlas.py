@@ -188,7 +188,7 @@ def test_a_rook_and_bishop_is_a_queen(visit: Visit) -> None:
     page = visit.open("#routine=sliders.union")
     page.get_by_role("button", name="Kiwipete").click()
     position = board.parse_fen(KIWIPETE)
-    rooks, bishops = position.sliders("w", True, False), position.sliders("w", False, True)
+    rooks, bishops = position.pieces("w", "RQ"), position.pieces("w", "BQ")
     assert marked(page, "Q") == rooks & bishops != 0
     assert marked(page, "R") == rooks & ~bishops
     assert marked(page, "B") == bishops & ~rooks
@@ -217,7 +217,7 @@ def test_squares_that_are_clicked_and_positions_are_attacked_as_setwise_says(vis
     page = visit.open("#routine=sliders.union")
     page.get_by_role("button", name="Kiwipete").click()
     position = board.parse_fen(KIWIPETE)
-    rooks, bishops = position.sliders("w", True, False), position.sliders("w", False, True)
+    rooks, bishops = position.pieces("w", "RQ"), position.pieces("w", "BQ")
     occupied = position.occupied
     union = setwise.kernel("sliders.union")
     assert results(page) == drawn(page) == [union(rooks, bishops, occupied)]
@@ -227,7 +227,7 @@ def test_squares_that_are_clicked_and_positions_are_attacked_as_setwise_says(vis
     page.get_by_label("FEN", exact=True).fill("8/8/3r4/8/2B5/8/8/4R2K w - - 0 1")
     page.get_by_label("FEN", exact=True).press("Enter")
     position = board.parse_fen("8/8/3r4/8/2B5/8/8/4R2K w - - 0 1")
-    wanted = union(position.sliders("w", True, False), position.sliders("w", False, True), position.occupied)
+    wanted = union(position.pieces("w", "RQ"), position.pieces("w", "BQ"), position.occupied)
     assert results(page) == drawn(page) == [wanted]
     page.get_by_label("FEN", exact=True).fill("8/8/9")
     page.get_by_label("FEN", exact=True).press("Enter")

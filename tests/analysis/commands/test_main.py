@@ -42,6 +42,7 @@ WRONG = {
     f"count {DUMB7} --lanes many": "--help",
     "list nosuch": "unknown routine 'nosuch': list all with setwise list",
     "count 'magic.*'": "no routine matches 'magic.*': list all with setwise list",
+    "run hyperbola.rook a1": "unknown routine 'hyperbola.rook': the nearest names are exploding.rook",
     "list 'dumb8.*'": "no routine matches 'dumb8.*': the nearest names are dumb7",
     "run ''": "unknown routine '': list all with setwise list",
     f"listing {DUMB7} --syntax intel": "unknown syntax 'intel': use one of nasm",

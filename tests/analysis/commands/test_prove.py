@@ -10,6 +10,7 @@ import pytest
 from setwise.analysis import api
 from setwise.analysis.code.binary import binary_of
 from setwise.analysis.code.decode import Binary
+from setwise.analysis.proof import solver
 from setwise.analysis.proof.certificate import Certificate, Confirmation, Counterexample
 from setwise.analysis.proof.prover import Prover
 from setwise.analysis.proofs import Proof, prove_kernels
@@ -45,6 +46,7 @@ def test_one_kernel_gives_its_certificate(capsys: Capture) -> None:
         "solver         bitwuzla 0.",
     ):
         assert line in shown
+    assert shown.splitlines()[-1].startswith("proved: ")
 
 
 def test_several_give_a_table_and_a_sum(capsys: Capture) -> None:
@@ -138,3 +140,9 @@ def test_the_whole_catalogue_is_proved(capsys: Capture) -> None:
     rows = json.loads(printed(capsys, "prove", "--json"))
     assert len(rows) > 2000
     assert {row["status"] for row in rows} == {"proved"}
+
+
+def test_a_formula_that_is_too_large_names_cause_and_remedy(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(solver, "_LARGEST_FORMULA", 0)
+    shown = printed(capsys, "prove", NAME, "--isa", "x86-64", "--abi", "wiki", status=1)
+    assert re.fullmatch("not proved: .*specification.*table.*setwise check.*", shown.splitlines()[-1])

@@ -26,7 +26,7 @@ from tests.positions import KIWIPETE
 def test_run_draws_inputs_and_result(capsys: Capture) -> None:
     out = printed(capsys, "run", KOGGE_STONE, "--fen", KIWIPETE, "--isa", "x86-64")
     assert out == (
-        "kogge-stone.attacks.sout, x86-64, sysv\n"
+        "kogge-stone.attacks.sout, x86-64, sysv: the squares that sliding pieces attack to the south\n"
         "\n"
         "sliders                  empty                    attacks\n"
         ". . . . . . . .          . 1 1 1 . 1 1 .          . . . . . . . .\n"
@@ -141,7 +141,7 @@ def test_run_takes_the_best_that_the_processor_has(capsys: Capture, monkeypatch:
 def test_what_the_processor_lacks_is_interpreted(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cpu, "features", frozenset)
     out = printed(capsys, "run", "sliders.pair", "--isa", "avx512", "--fen", "8/8/8/3R4/8/8/8/k1K5 w")
-    assert out.startswith("sliders.pair, avx512, sysv, interpreted\n")
+    assert out.startswith("sliders.pair, avx512, sysv, interpreted: the squares that rooks attack, ")
     assert "0x0808_08f7_0808_0808" in out
 
 
@@ -157,7 +157,9 @@ def test_numbers_are_not_drawn(capsys: Capture) -> None:
     out = printed(capsys, "run", *given)
     assert "\nsquare: e4 (28)\nrepeats: 3\n" in out
     assert drawings(out).keys() == {"free", "attacks"}
-    assert "\nat entry   square (rdi): 28, repeats (rsi): 3\nfree" in printed(capsys, "trace", *given, "--registers")
+    assert "\nat entry   square (rdi): e4 (28), repeats (rsi): 3\nfree" in printed(
+        capsys, "trace", *given, "--registers"
+    )
 
 
 def test_what_counts_gives_numbers(capsys: Capture) -> None:
@@ -167,6 +169,12 @@ def test_what_counts_gives_numbers(capsys: Capture) -> None:
     assert numbers.splitlines() == ["orthogonal: 3", "diagonal: 2"]
 
 
-def test_a_violated_requirement_is_named(capsys: Capture) -> None:
-    complained = complaint(capsys, "run", "sliders.union", "a1", "h8", "a1")
-    assert "requires sliders within occupied" in complained
+def test_arguments_must_meet_the_requirements(capsys: Capture) -> None:
+    given = ("sliders.counts", "d4", "0", "0xff")
+    assert "sliders within occupied" in complaint(capsys, "run", *given, "0xff")
+    assert printed(capsys, "run", *given, "d4,d3").endswith("\n\nmoves: 0\n")
+
+
+def test_white_and_black_are_the_pieces_of_a_side(capsys: Capture) -> None:
+    found = drawings(printed(capsys, "run", "exploding.orthogonal", "e4", "--fen", "startpos"))
+    assert (found["white"], found["black"]) == (board.RANK_1 | board.RANK_2, board.RANK_7 | board.RANK_8)

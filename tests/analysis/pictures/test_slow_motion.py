@@ -227,6 +227,8 @@ def test_trace_draws_a_network(capsys: Capture) -> None:
 
 def test_trace_complains_in_one_line(capsys: Capture) -> None:
     assert "has no cycles to show" in complaint(capsys, "trace", "push.attacks.sout")
-    assert "repeats is 99: it must be from" in complaint(capsys, "trace", "exploding.rook-corners", "a1", "99", "a1")
+    assert "repeats is '99': write a number from 0 to 11" in complaint(
+        capsys, "trace", "exploding.rook-corners", "a1", "99", "a1"
+    )
     assert "has no prefix network" in complaint(capsys, "trace", "dumb7.attacks.sout", "--network")
     assert "has no default example" in complaint(capsys, "trace", "exploding.bishop")
