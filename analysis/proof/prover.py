@@ -31,8 +31,8 @@ from setwise.analysis.spec.task import BY_VALUE, Argument, Task, TaskError, Writ
 
 TIME_LIMIT = 60.0  # seconds of CPU time
 
-# Numbers of boards for the search of counterexamples: up to three iterations of 8 boards each, and a rest.
-_FEW = (*range(10), 16, 17, 24, 31)
+# Numbers of boards for the search of counterexamples: up to three iterations of 8 boards each, two of 32, and a rest.
+_FEW = (*range(10), 16, 17, 24, 31, 32, 64)
 _MOST_ALIASED = 5  # most inputs for which all aliases with the result are tried
 
 

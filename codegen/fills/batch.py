@@ -1,5 +1,7 @@
 """Routines over arrays: n boards per parameter, as many at once as a register has lanes, the rest one by one.
 
+A short loop over registers is unrolled: a loop that takes UNROLLED registers per array and iteration runs before it.
+
 A rank-by-rank description of a routine makes further variants, which first run it over eight registers of boards at a
 time.
 
@@ -11,9 +13,11 @@ other arrays in any other way. n may be 0. Arrays need no alignment.
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, partial
+from itertools import pairwise
 
 from setwise.codegen.ir.control import below, while_
 from setwise.codegen.ir.description import Composition
+from setwise.codegen.ir.graph import Graph
 from setwise.codegen.ir.layout import Layout
 from setwise.codegen.ir.operations import SIGN
 from setwise.codegen.ir.routine import Description, Parameter, Routine, free_name
@@ -21,6 +25,11 @@ from setwise.codegen.ir.values import Value, load, store
 from setwise.codegen.targets import ALL_SETS
 
 COUNT = Parameter("n", "count")
+UNROLLED = 4
+"""The registers per array in an iteration of an unrolled loop."""
+_SHORT = (
+    14  # most operations of a short iteration, loads and stores included: longer ones are as fast without unrolling
+)
 
 
 @cache
@@ -54,33 +63,42 @@ def on_arrays(routine: Routine, *ways: tuple[str, Description]) -> Routine:
 def in_lanes(describe: Description, results: int, layout: Layout, *parameters: Value) -> tuple[Value, ...]:
     """Run the description on `layout.lanes` boards an iteration, while as many remain; not at all with one lane.
 
-    Parameters are the addresses of the inputs and of the `results` results, and the number of boards. Return the index
-    of the last board that remains, -1 if none does.
+    If an iteration is short, a loop on UNROLLED times as many boards runs first. Parameters are the addresses of the
+    inputs and of the `results` results, and the number of boards. Return the index of the last board that remains, -1
+    if none does.
     """
     *arrays, count = parameters
-    index = count - layout.lanes
-    if layout.lanes > 1:
-        index = down(_lane_by_lane(describe, results, layout.lanes, arrays), layout.lanes, index) + (layout.lanes - 1)
+    lanes, steps = layout.lanes, [1]
+    if lanes > 1:
+        steps.insert(0, lanes)
+        body = Graph((), tuple(_lane_by_lane(describe, results, lanes, lanes, arrays)(count))).order
+        if sum(not value.operation.free for value in body) <= _SHORT and not any(value.region for value in body):
+            steps.insert(0, UNROLLED * lanes)
+    index = count - steps[0]
+    for boards, following in pairwise(steps):
+        index = down(_lane_by_lane(describe, results, lanes, boards, arrays), boards, index) + (boards - following)
     return (index,)
 
 
 def one_by_one(describe: Description, results: int, _: Layout, *parameters: Value) -> tuple[Value, ...]:
     """Run the description on one board at a time, from the index that is the last parameter down to 0."""
     *arrays, index = parameters
-    return (Value("done", (down(_lane_by_lane(describe, results, 1, arrays), 1, index),)),)
+    return (Value("done", (down(_lane_by_lane(describe, results, 1, 1, arrays), 1, index),)),)
 
 
 Writes = Callable[[Value], list[Value]]
 """A function from the index of the first board of an iteration to the stores of the iteration."""
 
 
-def _lane_by_lane(describe: Description, results: int, lanes: int, arrays: list[Value]) -> Writes:
+def _lane_by_lane(describe: Description, results: int, lanes: int, boards: int, arrays: list[Value]) -> Writes:
     inputs, written = arrays[:-results], arrays[-results:]
 
-    def writes_at(index: Value) -> list[Value]:
-        boards = (load(pointer, index, lanes) for pointer in inputs)
-        made = describe(Layout(lanes, batched=True), *boards)
-        return [store(array, index, board) for array, board in zip(written, made, strict=True)]
+    def writes_at(start: Value) -> list[Value]:
+        writes = []
+        for index in (start + at for at in range(0, boards, lanes)):
+            made = describe(Layout(lanes, batched=True), *(load(pointer, index, lanes) for pointer in inputs))
+            writes += [store(array, index, board) for array, board in zip(written, made, strict=True)]
+        return writes
 
     return writes_at
 

@@ -264,7 +264,10 @@ def _tested(graph: Graph, target: Target) -> Graph:
 
 
 def _from_memory(graph: Graph, target: Target) -> Graph:
-    """Fold a vector load into its users if all can take a memory operand. Constants beside it are then loaded."""
+    """Fold a vector load into its users if all can take a memory operand. Constants beside it are then loaded.
+
+    With `hoist_constants`, a load with several uses is not folded.
+    """
     if target.aligned_operands or "load" not in graph.operations:
         return graph  # arrays need not be aligned
     uses = graph.users
@@ -284,7 +287,7 @@ def _from_memory(graph: Graph, target: Target) -> Graph:
     for value, found in uses.items():
         if value.op == "load" and value.lanes > 1:
             positions = {user: at for user in found if (at := position(user, value)) is not None}
-            if len(positions) == len({*found}):
+            if len(positions) == len({*found}) and (len(found) == 1 or not target.hoist_constants):
                 eager.add(value)
                 position_of |= positions
     if not eager:
@@ -379,7 +382,10 @@ def select_pass(state: State) -> State:
     data: list[Datum] = []
 
     def selected(graph: Graph) -> Graph:
-        graph, its = select(graph, state.target)
+        target = state.target
+        if len({value.region for value in graph.order if value.region and any(value.region.effects)}) > 1:
+            target = replace(target, hoist_constants=True)  # an unrolled loop, and one for the boards that it leaves
+        graph, its = select(graph, target)
         data.extend(its)
         return graph
 

@@ -5,8 +5,9 @@ platform's convention. `operands` are the addresses of the inputs, then of the r
 bytes between consecutive boards of each, 0 if one board is for all. The kernel may have any convention.
 
 The loop runs from the last board down to the first, as do kernels on arrays, because hardware prefetches in one
-direction. A kernel on arrays gets up to 64 boards a call if all operands are contiguous, and the inputs of the next
-call are prefetched. In all other cases a call gets one board; if lanes are boards, the other lanes are unused.
+direction. A kernel on arrays gets all boards in one call if all operands are contiguous; of long arrays, which no cache
+near the core holds, it gets 64 boards a call, and the inputs of the next call are prefetched. In all other cases a call
+gets one board; if lanes are boards, the other lanes are unused.
 """
 
 from collections.abc import Iterator
@@ -16,7 +17,9 @@ from setwise.codegen.machine.convention import Convention
 from setwise.codegen.run.harness import RAX, RSP, SAVED_WORDS, Signature, move, passed, restore, save, word
 
 _STEPS, _LEFT, _AT_ONCE, _R10 = map(general, ("rbx", "rbp", "r12", "r10"))
-_BLOCK, _LINE = 64, 64  # boards of a call; bytes of a cache line
+LONG = 1 << 17
+"""The boards of a long array."""
+_BLOCK, _LINE = 64, 64  # boards of a call on long arrays; bytes of a cache line
 
 
 def inner_loop(signature: Signature, results: int, host: Convention) -> Code:
@@ -74,6 +77,9 @@ def inner_loop(signature: Signature, results: int, host: Convention) -> Code:
             yield Instruction("cmp", (word(_STEPS, operand), 8))
             yield Instruction("jne", (Label("begin"),))
         if signature.whole:
+            yield move(_AT_ONCE, _LEFT)
+            yield Instruction("cmp", (_LEFT, LONG))
+            yield Instruction("jb", (Label("begin"),))
             yield Instruction("mov", (_AT_ONCE, _BLOCK))
 
     def fetch() -> Iterator[Item]:

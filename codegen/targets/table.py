@@ -115,7 +115,7 @@ class Target:
     aligned_operands: bool = False
     """Whether vector operands in memory must be aligned to their size, except those of unaligned moves."""
     hoist_constants: bool = False
-    """Whether a vector constant with several uses is loaded into a register once, instead of read at each use."""
+    """Whether a vector constant or board with several uses is loaded into a register once, instead of read at each."""
     extends: Target | None = None
     """An older set, if any, whose rows this one has, too. This one's other rows are for operations that it lacks."""
 

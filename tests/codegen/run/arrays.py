@@ -45,7 +45,7 @@ def at_byte(words: Boards, offset: int) -> tuple[Boards, Boards, Boards]:
 
 
 @cache
-def kernel(name: str, isa: str, lanes: int) -> Function:
+def kernel(name: str, isa: str, lanes: int | None) -> Function:
     return Function.of(find(name), isa, lanes=lanes)
 
 

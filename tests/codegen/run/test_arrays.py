@@ -20,6 +20,7 @@ from setwise.codegen.lower import lower
 from setwise.codegen.machine.convention import SYSV, WIN64
 from setwise.codegen.run.call import best_isa, host, signature_of
 from setwise.codegen.run.executable import runnable
+from setwise.codegen.run.loop import LONG
 from setwise.codegen.targets import VECTORS
 from tests.codegen.run.arrays import CANARY, NORTH_EAST, Boards, at_byte, boards, cases, kernel, kernels
 from tests.conftest import runs
@@ -42,7 +43,7 @@ def test_the_quick_ones_are_of_every_instruction_set() -> None:
 @pytest.mark.parametrize(("name", "isa", "lanes"), EVERY)
 def test_every_tail_in_a_new_array_a_given_one_and_in_place(name: str, isa: str, lanes: int) -> None:
     run = kernel(name, isa, lanes)
-    for n in (*range(2 * lanes + 2), 131):  # 64 at once, and what is left
+    for n in (*range(2 * lanes + 2), 131):
         given, expected = boards(name, n, n)
         before = [each.copy() for each in given]
         new = run(*given)
@@ -55,6 +56,14 @@ def test_every_tail_in_a_new_array_a_given_one_and_in_place(name: str, isa: str,
             arrays = [each.copy() for each in given]
             assert run(*arrays, out=arrays[at]) is arrays[at]
             np.testing.assert_array_equal(arrays[at], expected)
+
+
+@pytest.mark.parametrize("beyond", [-1, 0, 1, 63])
+def test_long_arrays_in_blocks(beyond: int) -> None:
+    n = LONG + beyond
+    given, expected = boards(NORTH_EAST, 89)
+    run = kernel(NORTH_EAST, best_isa(catalogue()[NORTH_EAST]), None)
+    np.testing.assert_array_equal(run(*(np.resize(each, n) for each in given)), np.resize(expected, n))
 
 
 @pytest.mark.parametrize(("name", "isa", "lanes"), EVERY)
