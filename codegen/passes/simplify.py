@@ -1,6 +1,6 @@
 """Simplify a graph: common subexpressions, constant folding, reassociation and factoring of masks, demanded bits."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import cache, lru_cache, partial, reduce
 from operator import or_
 
@@ -101,26 +101,29 @@ def reassociate_masks(graph: Graph, known: dict[Value, Lanes]) -> Graph:
     return rewrite(graph, rule, operations=("and", "or"))
 
 
+def union_leaves(graph: Graph) -> dict[Value, list[Value]]:
+    """Return the leaves of each union that is not part of another one alone, in order."""
+    uses = graph.users
+    inside = {arg for value in uses if value.op == "or" for arg in value.args if arg.op == "or" and len(uses[arg]) == 1}
+    found: dict[Value, list[Value]] = {}
+    for root in uses:
+        pending = [root] if root.op == "or" and root not in inside else []
+        while pending:
+            value = pending.pop()
+            if value is root or value in inside:
+                pending += value.args[::-1]
+            else:
+                found.setdefault(root, []).append(value)
+    return found
+
+
 def factor_masks(graph: Graph) -> Graph:
     """Factor constant masks out of a union: unite the leaves with equal masks, so that each mask is applied once."""
     uses = graph.users
-
-    def leaves(root: Value) -> Iterator[Value]:
-        pending = list(root.args[::-1])
-        while pending:
-            value = pending.pop()
-            if value.op == "or" and len(uses[value]) <= 1:
-                pending += value.args[::-1]
-            else:
-                yield value
-
-    inside = {arg for value in uses if value.op == "or" for arg in value.args if arg.op == "or" and len(uses[arg]) == 1}
     grouped: dict[Value, dict[Lanes | None, list[Value]]] = {}
-    for root in uses:
-        if root.op != "or" or root in inside:
-            continue
+    for root, leaves in union_leaves(graph).items():
         groups: dict[Lanes | None, list[Value]] = {}
-        for leaf in leaves(root):
+        for leaf in leaves:
             mask = masked_of(leaf)[1] if len(uses[leaf]) == 1 else None
             groups.setdefault(mask, []).append(leaf)
         if any(mask is not None and len(group) > 1 for mask, group in groups.items()):
