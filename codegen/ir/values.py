@@ -312,6 +312,14 @@ def beside(first: Value, second: Value) -> Value:
     return Value("beside", (first, second), lanes=2)
 
 
+def concatenated(values: Sequence[Value]) -> Value:
+    """Return the lanes of these values, which have equally many lanes, as one value."""
+    if len(values) == 1:
+        return values[0]
+    low, high = concatenated(values[: len(values) // 2]), concatenated(values[len(values) // 2 :])
+    return beside(low, high) if low.lanes == 1 else Value("concatenate", (low, high), lanes=2 * low.lanes)
+
+
 def repeated(first: Value, second: Value) -> Value:
     """Return eight lanes: the two lanes of the first value twice, then those of the second twice."""
     if first.constant is not None and second.constant is not None:

@@ -1,7 +1,6 @@
 """Instruction selection: rewrite each operation that is not free into ones with rows of the target, or refuse it."""
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import count
@@ -10,7 +9,7 @@ from setwise.codegen.ir.bits import demanded
 from setwise.codegen.ir.graph import Graph, compose, cse, rewrite
 from setwise.codegen.ir.operations import COMMUTATIVE
 from setwise.codegen.ir.orders import permuted
-from setwise.codegen.ir.values import ALL, Lanes, Region, Value, beside, constant, place_of, same
+from setwise.codegen.ir.values import ALL, Lanes, Region, Value, concatenated, constant, place_of, same
 from setwise.codegen.machine.code import Datum, Label
 from setwise.codegen.passes.lower_popcount import lanes_apart, lower_popcount
 from setwise.codegen.passes.lower_words import lower_words
@@ -223,7 +222,7 @@ def _tables(graph: Graph, target: Target) -> tuple[Graph, tuple[Datum, ...]]:
             datum = data.setdefault((size, *numbers), Datum(f"t{len(data)}", numbers, size, size))
             (index,) = value.args
             apart = lanes_apart(index, target) if index.lanes > 1 else (index,)
-            return _joined([Value("entry", (address(datum), lane), size) for lane in apart])
+            return concatenated([Value("entry", (address(datum), lane), size) for lane in apart])
         return value
 
     numbers = count()
@@ -240,14 +239,6 @@ def _tables(graph: Graph, target: Target) -> tuple[Graph, tuple[Datum, ...]]:
 
     graph = rewrite(graph, rule, region_rule)
     return graph, tuple(data.values())
-
-
-def _joined(lanes: Sequence[Value]) -> Value:
-    """Return a value of these lanes."""
-    if len(lanes) == 1:
-        return lanes[0]
-    low, high = _joined(lanes[: len(lanes) // 2]), _joined(lanes[len(lanes) // 2 :])
-    return beside(low, high) if low.lanes == 1 else Value("concatenate", (low, high), lanes=len(lanes))
 
 
 def _tested(graph: Graph, target: Target) -> Graph:
