@@ -69,32 +69,24 @@ class Layout:
         )
         if all(len(side) == 1 for side in sides):
             return _one_ray_each(directions)
-        return tuple(
-            self._ray(side[at : at + self.directions_per_register])
-            for side in sides
-            for at in range(0, len(side), self.directions_per_register)
-        )
+        return tuple(ray for side in sides for ray in self._rays(side))
 
     def axes(self, directions: Sequence[Direction]) -> tuple[tuple[CompassRay, CompassRay], ...]:
         """Return pairs of a left ray and its opposite. The left rays cover these directions, which must shift left."""
         alone, beside = (directions, ()) if self.directions_per_register <= 2 else self._divided(directions)
-        lefts = _one_ray_each(alone)
-        if beside:
-            lefts += tuple(
-                self._ray(beside[at : at + self.directions_per_register])
-                for at in range(0, len(beside), self.directions_per_register)
-            )
-        return tuple((left, left.opposite) for left in lefts)
+        return tuple((left, left.opposite) for left in (*_one_ray_each(alone), *self._rays(beside)))
 
     def _divided(self, directions: Sequence[Direction]) -> tuple[Sequence[Direction], Sequence[Direction]]:
         """Split the directions into those with a general register each and those that share vector registers."""
-        return [d for d in directions if d in self.scalar_directions], [
-            d for d in directions if d not in self.scalar_directions
-        ]
+        alone = [d for d in directions if d in self.scalar_directions]
+        return alone, [d for d in directions if d not in alone]
 
-    def _ray(self, directions: Sequence[Direction]) -> CompassRay:
-        lanes = max(2, 1 << (len(directions) - 1).bit_length())
-        return CompassRay(tuple((*directions, *directions, *directions)[:lanes]))
+    def _rays(self, directions: Sequence[Direction]) -> Iterator[CompassRay]:
+        """Yield rays of the directions in turn, as many as a register may hold."""
+        for at in range(0, len(directions), self.directions_per_register):
+            some = directions[at : at + self.directions_per_register]
+            lanes = max(2, 1 << (len(some) - 1).bit_length())
+            yield CompassRay(tuple((*some, *some, *some)[:lanes]))
 
     @property
     def holds_two(self) -> bool:
