@@ -2,6 +2,8 @@
 
     trace_pass                run the description on traced parameters: the graph
 
+    pack_lanes_pass           parts of a union that are computed alike become lanes: optional
+
     expand_pass               steps, runs and paths become shifts, rotates and masks
 
     simplify_pass             share equal values, fold constants, move, factor and drop masks
@@ -49,6 +51,7 @@ from setwise.codegen.passes.balance import balance_pass
 from setwise.codegen.passes.chain_shifts import chain_runs_pass, chain_shifts_pass
 from setwise.codegen.passes.code_motion import code_motion_pass
 from setwise.codegen.passes.expand import expand_pass
+from setwise.codegen.passes.pack_lanes import pack_lanes_pass
 from setwise.codegen.passes.peephole import peephole_pass
 from setwise.codegen.passes.prologue_epilogue import prologue_epilogue_pass
 from setwise.codegen.passes.schedule import estimate, latency_schedule_pass, schedule_pass
@@ -169,7 +172,9 @@ def _forms(routine: Routine, layout: Layout, ranks: bool) -> tuple[State, ...]:
 
 @lru_cache(CACHED)
 def _traced(routine: Routine, layout: Layout) -> tuple[State, ...]:
-    return tuple(trace_pass(State(routine, layout, describe)) for describe in routine.descriptions)
+    """Return each description traced, then those that lanes can be packed of."""
+    traced = [trace_pass(State(routine, layout, describe)) for describe in routine.descriptions]
+    return tuple(_distinct([*traced, *map(pack_lanes_pass, traced)]))
 
 
 def _distinct(states: Iterable[State]) -> list[State]:

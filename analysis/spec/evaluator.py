@@ -278,7 +278,7 @@ _EACH: Mapping[str, Callable[..., WordLike]] = {
 """The operations on a lane that `Operation.compute` defines for integers only."""
 _WHOLE: Mapping[str, Callable[..., Lanes]] = {
     "total": lambda lanes: (clip(reduce(add, lanes)),),
-    "beside": lambda one, other: (*one, *other),
+    **dict.fromkeys(("beside", "concatenate"), lambda one, other: (*one, *other)),
     "repeat": lambda one, other: (*one * 2, *other * 2),
     "join": lambda *pair: tuple(pair[lane % 2][lane - lane % 2] for lane in range(len(pair[0]))),
     "join-odd": lambda *pair: tuple(pair[lane % 2][lane | 1] for lane in range(len(pair[0]))),

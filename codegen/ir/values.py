@@ -317,6 +317,8 @@ def concatenated(values: Sequence[Value]) -> Value:
     if len(values) == 1:
         return values[0]
     low, high = concatenated(values[: len(values) // 2]), concatenated(values[len(values) // 2 :])
+    if low.op == high.op == "broadcast" and low.args[0] is high.args[0]:
+        return reshaped("broadcast", low.args[0], 2 * low.lanes)
     return beside(low, high) if low.lanes == 1 else Value("concatenate", (low, high), lanes=2 * low.lanes)
 
 

@@ -104,16 +104,12 @@ def reassociate_masks(graph: Graph, known: dict[Value, Lanes]) -> Graph:
 def union_leaves(graph: Graph) -> dict[Value, list[Value]]:
     """Return the leaves of each union that is not part of another one alone, in order."""
     uses = graph.users
-    inside = {arg for value in uses if value.op == "or" for arg in value.args if arg.op == "or" and len(uses[arg]) == 1}
+    alone = {value for value, users in uses.items() if len(users) == 1} - {*graph.results}
+    inside = {arg for value in uses if value.op == "or" for arg in value.args if arg.op == "or" and arg in alone}
     found: dict[Value, list[Value]] = {}
-    for root in uses:
-        pending = [root] if root.op == "or" and root not in inside else []
-        while pending:
-            value = pending.pop()
-            if value is root or value in inside:
-                pending += value.args[::-1]
-            else:
-                found.setdefault(root, []).append(value)
+    for value in uses:
+        if value.op == "or":
+            found[value] = [leaf for arg in value.args for leaf in (found.pop(arg) if arg in inside else [arg])]
     return found
 
 

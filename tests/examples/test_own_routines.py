@@ -75,6 +75,12 @@ EXAMPLES = {
         "knights=knights, pawns=pawns",
         "knights=pawns, pawns=knights",
     ),
+    "discoverers.py": Example(
+        "discoverers",
+        {"x86-64": 141, "bmi2": 113, "avx2": 44, "avx512": 31, "gfni": 31},
+        "ray.opposite, ",
+        "ray, ",
+    ),
     "checkers.py": Example(
         "jumps",
         {"x86-64": 74, "bmi2": 67, "sse2": 73, "avx2": 60, "avx512": 50, "gfni": 50},
@@ -129,7 +135,7 @@ def quickly(*files: str) -> pytest.MarkDecorator:
 
 
 each = quickly(*EXAMPLES)
-a_few = quickly("knights.py", "king.py", "connect4.py", "ataxx.py", "othello.py", "othello_best.py")
+a_few = quickly("knights.py", "king.py", "connect4.py", "ataxx.py", "discoverers.py", "othello.py", "othello_best.py")
 
 
 @pytest.fixture(autouse=True)
