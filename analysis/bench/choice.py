@@ -41,13 +41,9 @@ class TimedVariant(NamedTuple):
     cycles: float
 
 
-def _timed() -> tuple[TimedVariant, ...]:
-    held = json.loads((files(__package__) / "timed.json").read_text("utf-8"))
-    where = held["cpu"], held["machine"], held["date"]
-    return tuple(TimedVariant._make((*row[:4], *where, row[4])) for row in held["rows"])
-
-
-TIMED = _timed()
+_HELD = json.loads((files(__package__) / "timed.json").read_text("utf-8"))
+_WHERE = _HELD["cpu"], _HELD["machine"], _HELD["date"]
+TIMED = tuple(TimedVariant._make((*row[:4], *_WHERE, row[4])) for row in _HELD["rows"])
 """Cases in which the bounds choose a variant that is at least 10 % slower than another; at most 40, kept by hand."""
 
 
