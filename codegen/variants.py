@@ -21,6 +21,7 @@ setwise.analysis.bench.choice chooses among them for a processor.
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import lru_cache
 from typing import NamedTuple
 
 from setwise.codegen.board import DIR8, ROOK, SOEA, SOWE
@@ -32,7 +33,7 @@ from setwise.codegen.passes.list_schedule import WIDTH
 from setwise.codegen.passes.schedule import crossing_first_pass, estimate, latency_schedule_pass, list_schedule_pass
 from setwise.codegen.passes.select import join_pass
 from setwise.codegen.passes.state import State
-from setwise.codegen.pipeline import CODE, ORDER, refine, run_passes, selected_forms
+from setwise.codegen.pipeline import CACHED, CODE, MOST_FORMS, ORDER, refine, run_passes, selected_forms
 from setwise.codegen.regalloc.machine import OutOfRegisters, TooLong
 from setwise.codegen.targets import target_named
 from setwise.codegen.targets.table import Refused, Target
@@ -199,9 +200,10 @@ def _forms(asked: Plan) -> Sequence[State]:
     return [form for form in forms if not asked.layout.scalar_directions or form.in_vectors]
 
 
+@lru_cache(CACHED)
 def _made(name: str, offer: VariantPlan, asked: Plan) -> Kernel | None:
     """Return the kernel of the best form that finds registers, or None. Its routine and target are those of `asked`."""
-    for state in _ranked(offer):
+    for state in _ranked(offer)[:MOST_FORMS]:
         with suppress(OutOfRegisters, TooLong):
             made = run_passes((join_pass, *ORDER, crossing_first_pass, *CODE), state)
             single = len(asked.routine.contract.results) == 1 and not (

@@ -6,12 +6,16 @@ from itertools import product
 import pytest
 
 from setwise.analysis.exports.facts import facts_of
+from setwise.codegen import variants
 from setwise.codegen.board import DIR8, ROOK, SOEA, SOWE
 from setwise.codegen.catalogue import catalogue, find
 from setwise.codegen.export.listings.listing import listing
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
 from setwise.codegen.machine.code import Memory, Register
+from setwise.codegen.passes.state import State
+from setwise.codegen.regalloc.machine import OutOfRegisters
+from setwise.codegen.targets.table import Refused
 from setwise.codegen.variants import _plans, enumerate_variants, variant_named
 
 
@@ -145,3 +149,20 @@ def test_two_lanes_take_a_board_that_was_moved() -> None:
 def test_lanes_that_are_named_are_kept() -> None:
     for lanes, kernel in product((4, 8), enumerate_variants(find("sliders.union"), "avx512", lanes=4)):
         assert (kernel.layout.lanes == lanes) == (lanes == 4)
+
+
+def test_few_forms_become_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even without registers for any of them."""
+    tried = []
+
+    def refused(_: object, state: State) -> State:
+        tried.append(state)
+        raise OutOfRegisters
+
+    variants._made.cache_clear()
+    monkeypatch.setattr(variants, "run_passes", refused)
+    monkeypatch.setattr(variants, "MOST_FORMS", 3)
+    with pytest.raises(Refused, match="has no variant 'critical-path'"):
+        variant_named("critical-path", find("kogge-stone.attacks.queen"), "x86-64")
+    assert len(tried) == 3
+    variants._made.cache_clear()
