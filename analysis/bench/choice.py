@@ -1,17 +1,16 @@
 """The choice of a variant: for size by the number of instructions, for speed by timed.json or static bounds."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from importlib.resources import files
-from itertools import chain
 from typing import NamedTuple
 
 from setwise.analysis.bench.here import processor_named
 from setwise.analysis.code.binary import binary_of
 from setwise.analysis.cost.part import CostedPart, part_of
 from setwise.analysis.cost.processors import PROCESSORS, Processor, UnknownCost
-from setwise.analysis.parallel import unrefused
+from setwise.analysis.parallel import Show, silent, unrefused
 from setwise.codegen.catalogue import find
 from setwise.codegen.ir.routine import Contract, Routine
 from setwise.codegen.kernel import Kernel
@@ -23,6 +22,10 @@ from setwise.codegen.variants import enumerate_variants, variant_named
 
 OBJECTIVES = ("size", "latency", "throughput")
 """The objectives: fewest instructions, shortest latency, or highest throughput of independent calls."""
+
+
+MOST_INSTRUCTIONS = 8_000
+"""The instructions in the variants tried for a choice, beyond which each set has one: more than the catalogue needs."""
 
 
 class TimedVariant(NamedTuple):
@@ -68,8 +71,9 @@ def request(
     variant: str = "",
     for_: str = "size",
     cpu: str | None = None,
+    show: Show = silent,
 ) -> Request:
-    """Return the request for a kernel of a routine, which may be given by name.
+    """Return the request for a kernel of a routine, which may be given by name. `show` displays the variants tried.
 
     If `isa` is None, the instruction set is the best of those that this processor has, and `cpu` if it is given.
 
@@ -84,7 +88,7 @@ def request(
     if isa and for_ == "size":
         return Request(routine, isa, abi, lanes, variant)
     isas = (isa,) if isa else sets_of(routine, on, native=True)
-    return Request.of(kernel_for(for_, on, routine, isas, abi, lanes), lanes)
+    return Request.of(kernel_for(for_, on, routine, isas, abi, lanes, show), lanes)
 
 
 def best(
@@ -93,6 +97,7 @@ def best(
     cpu: str = "native",
     isa: str | None = None,
     abi: str = "sysv",
+    show: Show = silent,
 ) -> list[tuple[str, Request]]:
     """Return pairs of objective and request: for each routine and objective in turn, the request of the best kernel.
 
@@ -105,38 +110,40 @@ def best(
 
     def of(routine: Routine) -> list[tuple[str, Request]]:
         isas = (isa,) if isa else sets_of(routine, on, native=cpu == "native")
-        return [(each, Request.of(kernel_for(each, on, routine, isas, abi, None), None)) for each in objectives]
+        return [(each, Request.of(kernel_for(each, on, routine, isas, abi, None, show), None)) for each in objectives]
 
     return [pair for pairs in unrefused(of, routines) for pair in pairs]
 
 
 def kernel_for(
-    objective: str, on: Processor | None, routine: Routine, isas: Sequence[str], abi: str, lanes: int | None
+    objective: str, on: Processor | None, routine: Routine, isas: Sequence[str], abi: str, lanes: int | None, show: Show
 ) -> Kernel:
     """Return the best variant among these instruction sets for the processor `on`.
 
     For size that is the shortest of the sets' usual kernels. Without a processor, all rows of TIMED apply, and scores
-    are averaged over all processors. Raises Refused if no set has a kernel, and ValueError for an unknown
-    objective.
+    are averaged over all processors. Beyond MOST_INSTRUCTIONS only usual kernels are tried. Raises Refused if no set
+    has a kernel, and ValueError for an unknown objective.
     """
     if objective not in OBJECTIVES:
         raise ValueError(f"unknown objective '{objective}': choose from {', '.join(OBJECTIVES)}")
     if objective == "size":
         usual = unrefused(lambda isa: next(enumerate_variants(routine, isa, abi, lanes)), isas)
         return min(usual, key=lambda kernel: len(kernel.code.instructions))
-    kernels = chain.from_iterable(unrefused(lambda isa: (*_candidates(objective, on, routine, isa, abi, lanes),), isas))
+    kernels: list[Kernel] = []
+
+    def try_variants(isa: str) -> None:
+        """Add the variant that TIMED names (of arrays: for throughput), or all if none, or if `lanes` is given."""
+        case = routine.name, isa, objective if routine.contract.elements == () else "throughput"
+        rows = [row for row in TIMED if row[:3] == case and lanes is None and (on is None or on.name == row.cpu)]
+        timed = [variant_named(row.variant, routine, isa, abi) for row in rows]
+        for kernel in timed or enumerate_variants(routine, isa, abi, lanes):
+            show(f"{routine.name} {isa}: {kernel.variant or 'size'}")
+            kernels.append(kernel)
+            if sum(len(kernel.code.instructions) for kernel in kernels) > MOST_INSTRUCTIONS:
+                break
+
+    [*unrefused(try_variants, isas)]
     return min(kernels, key=lambda kernel: score(kernel, objective, on))
-
-
-def _candidates(
-    objective: str, on: Processor | None, routine: Routine, isa: str, abi: str, lanes: int | None
-) -> Iterable[Kernel]:
-    """Return the variant that TIMED names for the case (arrays: for throughput), or all if none or `lanes` is given."""
-    wanted = routine.name, isa, objective if routine.contract.elements == () else "throughput"
-    for row in TIMED:
-        if row[:3] == wanted and lanes is None and (on is None or on.name == row.cpu):
-            return (variant_named(row.variant, routine, isa, abi),)
-    return enumerate_variants(routine, isa, abi, lanes)
 
 
 def score(kernel: Kernel, objective: str, on: Processor | None) -> float:

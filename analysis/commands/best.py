@@ -12,6 +12,7 @@ from setwise.analysis.code.count import count
 from setwise.analysis.commands.arguments import add
 from setwise.analysis.commands.tables import print_columns, print_json
 from setwise.analysis.cost.processors import Processor
+from setwise.analysis.progress import Progress
 from setwise.analysis.text import counted
 from setwise.codegen.catalogue import chosen
 from setwise.codegen.export.banner import command
@@ -41,7 +42,8 @@ def run(arguments: Namespace) -> int:
     """Choose kernels, and print them as a table with the commands that print their code, or as JSON."""
     objectives = (arguments.objective,) if arguments.objective else OBJECTIVES
     cpu = arguments.cpu or "native"
-    found = api.best(chosen(arguments.names), objectives, cpu, arguments.isa, arguments.abi)
+    with Progress() as progress:
+        found = api.best(chosen(arguments.names), objectives, cpu, arguments.isa, arguments.abi, progress.show)
     on = processor_named(cpu)
     rows = [_row(objective, request, on) for objective, request in found]
     if arguments.json:

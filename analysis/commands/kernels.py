@@ -8,6 +8,7 @@ from setwise.analysis.code.objects import ObjectFunction
 from setwise.analysis.commands.arguments import object_given
 from setwise.analysis.commands.tables import report_not_made
 from setwise.analysis.parallel import unrefused
+from setwise.analysis.progress import Progress
 from setwise.analysis.run.positions import words_of
 from setwise.codegen.catalogue import chosen, is_pattern
 from setwise.codegen.ir.routine import Routine
@@ -18,7 +19,9 @@ from setwise.codegen.request import Request
 def requested(arguments: Namespace, routine: Routine, isa: str | None = None, lanes: int | None = None) -> Request:
     """Return the request for a kernel of a routine; `isa` and `lanes` override --isa and --lanes."""
     shape = isa or arguments.isa, arguments.abi, lanes or arguments.lanes
-    return api.request(routine, *shape, variant=arguments.variant, for_=arguments.objective, cpu=arguments.cpu)
+    chosen_by = {"variant": arguments.variant, "for_": arguments.objective, "cpu": arguments.cpu}
+    with Progress() as progress:
+        return api.request(routine, *shape, **chosen_by, show=progress.show)
 
 
 def codes(arguments: Namespace) -> Sequence[api.Code]:

@@ -102,9 +102,8 @@ def export(
 
     def varied(pair: tuple[Routine, str]) -> tuple[str, str, str]:
         routine, isa = pair
-        show(f"{routine.name} {isa}: variants")
         shape = abi or given.abi, lanes_for(lanes, isas, isa)
-        chosen = chosen_kernel(routine, isa, *shape, variant=variant, for_=for_, cpu=cpu)
+        chosen = chosen_kernel(routine, isa, *shape, variant=variant, for_=for_, cpu=cpu, show=show)
         return routine.name, isa, chosen.kernel.variant
 
     variants = list(unrefused(varied, product(routines, isas))) if variant or for_ != "size" else []

@@ -5,6 +5,7 @@ import pytest
 from setwise.analysis.bench import choice
 from setwise.analysis.bench.choice import TIMED, TimedVariant, kernel_for, score
 from setwise.analysis.cost.processors import PROCESSORS, UnknownCost, processor
+from setwise.analysis.parallel import silent
 from setwise.codegen.catalogue import find
 from setwise.codegen.lower import lower
 from setwise.codegen.variants import enumerate_variants, variant_named
@@ -18,11 +19,11 @@ def test_the_least_bounds_are_taken(objective: str) -> None:
     kernels = list(enumerate_variants(kings, "avx2"))
     scores = [score(kernel, objective, on) for kernel in kernels]
     assert len(set(scores)) > 1
-    assert kernel_for(objective, on, kings, ("avx2",), "sysv", None) == kernels[scores.index(min(scores))]
+    assert kernel_for(objective, on, kings, ("avx2",), "sysv", None, silent) == kernels[scores.index(min(scores))]
 
 
 def test_size_is_the_shortest_of_all_sets() -> None:
-    assert kernel_for("size", None, UNION, ("x86-64", "avx2", "sse2"), "sysv", None) == lower(UNION, "avx2")
+    assert kernel_for("size", None, UNION, ("x86-64", "avx2", "sse2"), "sysv", None, silent) == lower(UNION, "avx2")
 
 
 def test_arrays_are_compared_by_boards() -> None:
@@ -40,12 +41,37 @@ def test_without_a_processor_those_without_the_set_say_nothing() -> None:
 
 def test_a_row_is_taken_before_any_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     south = find("kogge-stone.attacks.sout")
-    usual = kernel_for("latency", processor("zen4"), south, ("bmi2",), "sysv", None)
+    usual = kernel_for("latency", processor("zen4"), south, ("bmi2",), "sysv", None, silent)
     other = next(kernel for kernel in enumerate_variants(south, "bmi2") if kernel.code != usual.code)
     row = TimedVariant(south.name, "bmi2", "latency", other.variant or "size", "zen5", "", "", 9.0)
     monkeypatch.setattr(choice, "TIMED", (row,))
     for on, taken in ((None, other), (processor("zen5"), other), (processor("zen4"), usual)):
-        assert kernel_for("latency", on, south, ("bmi2",), "sysv", None).code == taken.code
+        assert kernel_for("latency", on, south, ("bmi2",), "sysv", None, silent).code == taken.code
+
+
+def test_each_variant_that_is_tried_is_shown() -> None:
+    shown: list[str] = []
+    kernel_for("latency", None, UNION, ("avx2",), "sysv", None, shown.append)
+    names = [kernel.variant or "size" for kernel in enumerate_variants(UNION, "avx2")]
+    assert shown == [f"{UNION.name} avx2: {name}" for name in names]
+
+
+def test_beyond_the_limit_each_set_has_its_usual_kernel_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(choice, "MOST_INSTRUCTIONS", len(lower(UNION, "bmi2").code.instructions))
+    shown: list[str] = []
+    made = kernel_for("latency", None, UNION, ("bmi2", "avx2", "sse2"), "sysv", None, shown.append)
+    names = [kernel.variant or "size" for kernel in enumerate_variants(UNION, "bmi2")]
+    assert shown == [
+        f"{UNION.name} {name}" for name in (*(f"bmi2: {n}" for n in names[:2]), "avx2: size", "sse2: size")
+    ]
+    assert made.target.name in ("bmi2", "avx2", "sse2")
+
+
+@pytest.mark.slow
+def test_the_limit_leaves_the_catalogue_alone() -> None:
+    routine = find("side.nested.black")  # it has the most
+    made = [kernel for isa in routine.isas for kernel in enumerate_variants(routine, isa)]
+    assert sum(len(kernel.code.instructions) for kernel in made) <= choice.MOST_INSTRUCTIONS
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 import json
 import pickle
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from setwise.analysis import api
 from setwise.analysis.bench import here
 from setwise.analysis.code.binary import binary_of
 from setwise.analysis.commands.main import main
+from setwise.analysis.progress import Progress
 from setwise.codegen.catalogue import find
 from setwise.codegen.variants import variant_named
 from tests.analysis.commands.running import complaint, printed
@@ -26,6 +28,17 @@ def test_a_listing_names_its_variant(capsys: pytest.CaptureFixture[str]) -> None
     made_by = words[: words.index("--syntax") + 2]
     assert VARIANT in made_by
     assert printed(capsys, *made_by[1:]) == first
+
+
+@pytest.mark.parametrize(
+    ("module", "words"), [("kernels", ("listing", *NAME, *FAST)), ("best", ("best", *NAME, *FAST))]
+)
+def test_the_variants_that_are_tried_are_shown(
+    module: str, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(f"setwise.analysis.commands.{module}.Progress", partial(Progress, shown=True))
+    assert main(words) == 0
+    assert f"{NAME[0]} avx2: size" in capsys.readouterr().err
 
 
 def test_an_export_is_made_again_with_its_variant(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
