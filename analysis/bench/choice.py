@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib.resources import files
+from math import inf
 from typing import NamedTuple
 
 from setwise.analysis.bench.here import processor_named
@@ -152,7 +153,7 @@ def score(kernel: Kernel, objective: str, on: Processor | None) -> float:
     For latency the score is twice the critical path plus the throughput bound, because calls that wait for each other
     overlap in part. For throughput, or arrays, it is the bound for a board plus 0.3 of the issue cycles: moves cost
     more than port pressure shows. The weights minimize the total loss over the routines of TIMED. Without a processor
-    `on` the score is the mean over all that have the instructions. Raises UnknownCost if `on` lacks one.
+    `on` the score is the mean over all that have the instructions, or inf. Raises UnknownCost if `on` lacks one.
     """
     part, contract = part_of(binary_of(kernel)), kernel.routine.contract
     by_latency, boards = objective == "latency" and not contract.elements, boards_of(part, contract)
@@ -161,7 +162,7 @@ def score(kernel: Kernel, objective: str, on: Processor | None) -> float:
         with suppress(*() if on else (UnknownCost,)):
             cost = part.cost(processor)
             scores.append((cost.bound + (2 * cost.latency if by_latency else 0.3 * cost.issue)) / boards)
-    return sum(scores) / len(scores)
+    return sum(scores) / len(scores) if scores else inf
 
 
 def boards_of(part: CostedPart, contract: Contract) -> float:

@@ -39,6 +39,12 @@ def test_without_a_processor_those_without_the_set_say_nothing() -> None:
         score(lower(UNION, "avx512"), "latency", processor("zen3"))
 
 
+def test_without_any_figures_the_usual_kernel_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(choice, "PROCESSORS", ())
+    monkeypatch.setattr(choice, "TIMED", ())
+    assert kernel_for("latency", None, find("leapers.kings"), ("avx512",), "sysv", None, silent).variant == ""
+
+
 def test_a_row_is_taken_before_any_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     south = find("kogge-stone.attacks.sout")
     usual = kernel_for("latency", processor("zen4"), south, ("bmi2",), "sysv", None, silent)
