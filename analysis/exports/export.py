@@ -23,6 +23,7 @@ from setwise.codegen.ir.routine import Routine
 from setwise.codegen.own.user_files import is_own
 from setwise.codegen.targets import TARGETS
 
+_WANTING = ", because bitwuzla is not installed (pip install bitwuzla)"
 _OWN_NAME = re.compile(r"[A-Za-z0-9_./+@~-]+:[A-Za-z0-9_.]+")
 
 
@@ -32,8 +33,8 @@ class Exported:
 
     `files` are names, `kernels` is a number. `left_out` lists the requested pairs of routine and instruction set that
     have no kernel, `inexpressible` the instruction sets, of all, that the format cannot express. `unproved` holds the
-    pairs whose kernels are not proved, each with the reason; `omitted` says whether they were left out. `proved` is
-    False if no solver is installed.
+    pairs whose kernels were left out because they are not proved, each with the reason. `proved` is False if no proof
+    was tried.
     """
 
     directory: str
@@ -42,16 +43,13 @@ class Exported:
     proved: bool
     left_out: tuple[tuple[str, str], ...]
     unproved: Mapping[tuple[str, str], str]
-    omitted: bool
     inexpressible: tuple[str, ...]
 
     @property
     def summary(self) -> str:
         """One line on the files that were written."""
-        written = 0 if self.omitted else len(self.unproved)
-        proved = "proved" if not written else f"{self.kernels - written or 'none'} of them proved"
-        proved += f", and {len(self.unproved)} not proved and left out" if self.omitted and self.unproved else ""
-        wanting = "not proved, because bitwuzla is not installed (pip install bitwuzla)"
+        proved = "proved" + f", and {len(self.unproved)} not proved and left out" * bool(self.unproved)
+        wanting = "not proved" + _WANTING * (find_spec("bitwuzla") is None)
         made = f"{counted(len(self.files), 'file')} and {record.NAME} in {self.directory}"
         return f"{made}: {counted(self.kernels, 'kernel')}, {proved if self.proved else wanting}"
 
@@ -80,9 +78,9 @@ def export(
     """Prove kernels and write them as listings, objects or source into a new or empty directory.
 
     `for_` is the objective that chooses variants, or `variant` names them. `force` replaces an earlier export. Kernels
-    that are not proved are left out, or named in the files with `unproved`. Without bitwuzla nothing is proved. If one
-    file cannot be written, none is. Raises ValueError for bad options and directories, and CannotRunHere if no kernel
-    is proved or the system refuses a file.
+    that are not proved are left out. With `unproved`, and without bitwuzla, no proof is tried, and the files say so. If
+    one file cannot be written, none is. Raises ValueError for bad options and directories, and CannotRunHere if proofs
+    are tried and all fail, or if the system refuses a file.
     """
     with refused_by_system():
         checked(directory, force, record.accounted)
@@ -112,7 +110,7 @@ def export(
         names=tuple(dict.fromkeys(routine.name for routine in routines)),
         isas=tuple(isas),
         abi=abi or given.abi,
-        proved=find_spec("bitwuzla") is not None,
+        proved=not unproved and find_spec("bitwuzla") is not None,
         lanes=lanes,
         endbr64=endbr64,
         dispatch=dispatch,
@@ -134,20 +132,20 @@ def export(
             if proved and (proof := proved()).status != "proved"
         }
     if failed:
-        if len(failed) == len(there) and not unproved:
+        if len(failed) == len(there):
             (name, isa), why = next(iter(failed.items()))
             more = f", and {len(failed) - 1} more are not proved" if len(failed) > 1 else ""
             raise CannotRunHere(
                 f"{name} for {isa} is {why}{more}; nothing was written (--unproved writes it all the same)"
             )
-        request = replace(request, unproved=tuple(failed), with_unproved=unproved)
-        kernels = [each for each in kernels if unproved or (each.name, each.target.name) not in failed]
+        request = replace(request, unproved=tuple(failed))
+        kernels = [each for each in kernels if (each.name, each.target.name) not in failed]
         files = files_of(request, kernels)
     content = record.metadata(request, kernels, files)
     with refused_by_system():
         write(directory, {**files, record.NAME: content}, force, record.accounted)
     absent = () if request.isas == given.isas else absent
-    return Exported(directory, tuple(files), len(kernels), request.proved, absent, failed, not unproved, inexpressible)
+    return Exported(directory, tuple(files), len(kernels), request.proved, absent, failed, inexpressible)
 
 
 def _format(name: str, endbr64: bool, dispatch: bool) -> Format:

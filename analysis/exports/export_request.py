@@ -36,8 +36,7 @@ class ExportRequest(Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
 
     Every field has a closed type, because metadata.json is not trusted and files repeat the request.
 
-    `unproved` lists the kernels that are not proved: routine, instruction set. The export has them only if
-    `with_unproved`.
+    `unproved` lists the kernels that are left out because they are not proved: routine, instruction set.
     """
 
     format: Text
@@ -55,7 +54,6 @@ class ExportRequest(Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     variants: Annotated[tuple[tuple[RoutineName, Text, Text], ...], Meta(max_length=8192)] = ()
     """The kernels with a variant other than the default: routine, instruction set, the variant's name."""
     unproved: Annotated[tuple[tuple[RoutineName, Text], ...], Meta(max_length=8192)] = ()
-    with_unproved: bool = False
 
     def __post_init__(self) -> None:
         for name in filter(None, (self.name, self.prefix)):
@@ -118,9 +116,8 @@ def kernels_of(
         return (made, variant_named("", *shape)) if usual else (made,)
 
     variants = {(name, isa): variant for name, isa, variant in request.variants}
-    omitted = () if request.with_unproved else request.unproved
     pairs = product(routines or [*map(find, request.names)], request.isas)
-    wanted = [(routine, isa) for routine, isa in pairs if (routine.name, isa) not in omitted]
+    wanted = [(routine, isa) for routine, isa in pairs if (routine.name, isa) not in request.unproved]
     if not wanted:
         raise ValueError("the request leaves out every kernel, because none is proved: export with --unproved")
     made = chain.from_iterable(unrefused(lambda pair: kernel(*pair), wanted))
@@ -145,6 +142,5 @@ def files_of(request: ExportRequest, kernels: Sequence[Kernel]) -> dict[str, byt
         dispatch=request.dispatch,
         name=request.name,
         proved=request.proved,
-        unproved=request.unproved,
     )
     return FORMATS[request.format].files(in_format(order, request.format))

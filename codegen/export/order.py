@@ -1,6 +1,6 @@
 """The input of an export: kernels, facts about their bytes, and options."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from setwise.codegen.kernel import Kernel
@@ -31,7 +31,6 @@ class Order:
     name       the name of files and modules; the default is the prefix of symbols
     proved     whether the code of the kernels has been proved
     functions  the names of routines' functions, by the names of routines, where a language reserves the usual ones
-    unproved   the kernels whose code has not been proved all the same: routine and instruction set
     """
 
     kernels: tuple[Kernel, ...]
@@ -41,7 +40,6 @@ class Order:
     dispatch: bool = False
     name: str = ""
     proved: bool = False
-    unproved: Collection[tuple[str, str]] = ()
     functions: Mapping[str, str] = field(default_factory=dict)
 
     @property

@@ -267,39 +267,41 @@ def test_where_nothing_is_proved_nothing_is_written(
     assert "nothing was written" in line
     assert f"{SOUTH} for x86-64 is refuted" in line
     assert not (tmp_path / "new").exists()
-    found = export(tmp_path / "new", SOUTH, "--format", "elf", "--unproved")
-    assert found["request"]["unproved"] == [[SOUTH, "x86-64"]]
-    assert "; not proved." in (tmp_path / "new" / "setwise.h").read_text()
 
 
 @pytest.mark.parametrize("form", ["nasm", "go", "c", "rust", "zig", "lib"])
 def test_what_is_not_proved_is_named_and_left_out(
     form: str, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Unless asked for: then the files name it, each of a kernel its own, and `verify` makes both again."""
+    """`verify` makes the rest again."""
     refute(monkeypatch, "bmi2")
-    command = ("export", SOUTH, "--isa", "x86-64,bmi2", "--format", form, "-o")
-    for there, options, status in ((tmp_path / "without", (), 1), (tmp_path / "with", ("--unproved",), 0)):
-        assert main([*command, str(there), *options]) == status
-        said, symbols = capsys.readouterr(), (SOUTH_X86_64, SOUTH_BMI2)[: 2 - status]
-        assert f"{SOUTH} for bmi2 is refuted: " in said.err
-        assert (
-            "1 kernel, proved, and 1 not proved and left out" if status else "2 kernels, 1 of them proved"
-        ) in said.out
-        found = json.loads((there / "metadata.json").read_text())
-        assert [kernel["symbol"] for kernel in found["kernels"]] == [f"setwise_{symbol}" for symbol in symbols]
-        assert found["request"]["unproved"] == [[SOUTH, "bmi2"]]
-        content = {name: (there / name).read_bytes() for name in found["files"]}
-        assert (SOUTH_BMI2.encode() in b"".join(content.values())) == (not status)
-        heads = {b"proved for all inputs" in text for text in content.values()}
-        named = [name for name, text in content.items() if f"not proved: {SOUTH} for bmi2.".encode() in text]
-        if form == "nasm":
-            assert heads == {True, False} if not status else {True}
-        else:
-            assert bool(named) == (not status)
-        with monkeypatch.context() as as_ever:
-            as_ever.setattr(proofs, "task_of", task_of)
-            assert findings(capsys, there, status=0) == []
+    there = tmp_path / "new"
+    assert main(["export", SOUTH, "--isa", "x86-64,bmi2", "--format", form, "-o", str(there)]) == 1
+    said = capsys.readouterr()
+    assert f"{SOUTH} for bmi2 is refuted: " in said.err
+    assert "1 kernel, proved, and 1 not proved and left out" in said.out
+    found = json.loads((there / "metadata.json").read_text())
+    assert [kernel["symbol"] for kernel in found["kernels"]] == [f"setwise_{SOUTH_X86_64}"]
+    assert found["request"]["unproved"] == [[SOUTH, "bmi2"]]
+    content = [(there / name).read_bytes() for name in found["files"]]
+    assert SOUTH_BMI2.encode() not in b"".join(content)
+    assert any(b"proved for all inputs" in text for text in content)
+    monkeypatch.setattr(proofs, "task_of", task_of)
+    assert findings(capsys, there, status=0) == []
+
+
+@pytest.mark.parametrize("form", ["nasm", "go", "c", "rust", "zig", "lib"])
+def test_unproved_tries_no_proof_and_the_files_say_so(
+    form: str, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(proofs, "task_of", lambda _: pytest.fail("a proof was tried"))
+    command = ("export", SOUTH, "--isa", "x86-64,bmi2", "--format", form, "--unproved", "-o", str(tmp_path / "new"))
+    assert printed(capsys, *command).endswith("2 kernels, not proved\n")
+    found = json.loads((tmp_path / "new" / "metadata.json").read_text())
+    content = [(tmp_path / "new" / name).read_bytes() for name in found["files"]]
+    assert not any(b"proved for all inputs" in text for text in content)
+    assert any(b"; not proved." in text for text in content)
+    assert "proved" not in found["request"]
 
 
 def test_an_export_that_stands_there_is_told_before_anything_is_made(

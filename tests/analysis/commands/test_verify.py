@@ -99,9 +99,8 @@ def test_a_request_is_of_closed_types(request_has: dict[str, Any], tmp_path: Pat
 @pytest.mark.parametrize(
     "request_has",
     [
-        {"proved": False},
+        {"proved": True},
         {"unproved": [["sliders.union", "avx2"]]},
-        {"unproved": [["sliders.union", "avx2"]], "with_unproved": True},
         {"endbr64": True},
         {"names": ["sliders.pair"]},
         {"names": ["nothing.at.all"]},
