@@ -34,7 +34,6 @@ class Operation:
     writes     it has no result: it writes memory, or is `done`
     mask       the result is in a mask register
     free       it needs no instruction
-    most       the greatest result
     cycles     approximate latency
     """
 
@@ -48,7 +47,6 @@ class Operation:
     writes: bool = False
     mask: bool = False
     free: bool = False
-    most: int = ALL
     cycles: int = 1
 
     @property
@@ -165,11 +163,11 @@ _TABLE = (
     Operation("sar", _signed_shift),
     Operation("sarv", lambda a, n: _signed_shift(a, n & 63)),
     Operation("flip", lambda a: reduce(or_, ((a >> 8 * at & 0xFF) << 8 * (7 - at) for at in range(8)))),
-    Operation("popcount", lambda a: a.bit_count(), most=64),
+    Operation("popcount", lambda a: a.bit_count()),
     Operation("isolate-lsb", lambda a: a & -a),
     Operation("clear-lsb", lambda a: a & (a - 1)),
     Operation("mask-to-lsb", lambda a: a ^ (a - 1)),
-    Operation("tzcnt", lambda a: (a & -a).bit_length() - 1 if a else 64, most=64, cycles=3),
+    Operation("tzcnt", lambda a: (a & -a).bit_length() - 1 if a else 64, cycles=3),
     Operation("equal", lambda a, b: _truth(a == b, a), commutes=True),
     Operation("less", lambda a, b: _truth(a < b, a)),
     Operation("less-signed", lambda a, b: _truth((a ^ SIGN) < (b ^ SIGN), a)),

@@ -4,11 +4,11 @@ from dataclasses import replace
 from functools import lru_cache
 from itertools import accumulate
 
-from setwise.codegen.ir.bits import known_zero
 from setwise.codegen.ir.description import Composition
 from setwise.codegen.ir.graph import Graph
 from setwise.codegen.ir.layout import Layout
 from setwise.codegen.ir.operations import WRITES
+from setwise.codegen.ir.ranges import ValueRanges
 from setwise.codegen.ir.routine import Description, Routine
 from setwise.codegen.ir.values import ALL, Value, parameter, reshaped
 from setwise.codegen.passes.code_motion import bodies_around
@@ -114,16 +114,13 @@ def _stays_inside(routine: Routine, graph: Graph) -> None:
 
 def _chooses_among(routine: Routine, graph: Graph) -> None:
     """Raise Refused for an index of a table or switch that is not known to be small enough."""
-    below = {value: p.below for value, p in zip(graph.parameters, routine.contract.parameters, strict=True) if p.below}
-    known = {value: (-1 << (bound - 1).bit_length() & ALL,) * value.lanes for value, bound in below.items()}
+    pairs = zip(graph.parameters, routine.contract.parameters, strict=True)
+    ranges = ValueRanges(graph, {value: (0, parameter.below - 1) for value, parameter in pairs if parameter.below})
     for value in graph.order:
-        switched = value.region.index if value.region else None
-        index = value.args[0] if value.op == "table" else switched
+        index = value.args[0] if value.op == "table" else value.region.index if value.region else None
         if index is None:
             continue
-        entries = len(value.region.bodies) if value.region else len(value.attr[0])
-        found = below[index] - 1 if index in below else ALL & ~min(known_zero(index, known))
-        most = min(found, index.operation.most)
+        entries, (_, most) = len(value.region.bodies if value.region else value.attr[0]), ranges[index]
         if most >= entries:
             what = f"the index of a {'switch' if value.region else 'table'} of {entries}"
             what += f" may be {most if most < ALL else 'any number'}"

@@ -38,6 +38,7 @@ BODIES = {
     "    return table([1, 2, 3], x)": "6: the index of a table of 3 may be any number",
     "    return table([1, 2, 3], x)\n@f.requires\ndef _(x):\n    return x < 3": "6: the index of a table of 3 may",
     "    return table(range(64), x.popcount())": "6: the index of a table of 64 may be 64",
+    "    return table(range(9), 5 + x.extract_bits(9) * 2)": "6: the index of a table of 9 may be 11",
     "    (y,) = switch(x, [lambda y: (y,)], x)\n    return y": "6: the index of a switch of 1 may be any number",
     "    (y,) = switch(x, [], x)\n    return y": "6: f: a switch needs at least one function",
     "    return union(())": "6: f: union needs at least one board: for none write 0",
