@@ -13,6 +13,7 @@ lane. A table is read for each lane.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from contextvars import ContextVar
+from functools import partial
 from typing import Any
 
 from setwise.codegen.ir.bit_words import chosen
@@ -22,6 +23,7 @@ from setwise.codegen.ir.operations import ALL, SIGN, WRITES
 from setwise.codegen.ir.values import Condition, MixedLanes, Region, Value, constant, in_lanes, lifted, reshaped
 
 Body = Callable[..., tuple[Value | int, ...]]
+Test = Callable[..., Condition]
 
 ROUNDS_DECIDED = 1 << 10
 """The most iterations over constants that run at code generation. Of more, `while_` emits the rest, `repeat` all."""
@@ -72,21 +74,16 @@ def _bound(bound: int) -> int:
     return bound
 
 
-def _results(region: Region) -> tuple[Value, ...]:
-    return tuple(Value("result", attr=i, lanes=phi.lanes, region=region) for i, phi in enumerate(region.phis[0]))
-
-
-def _phis(carried: Sequence[Value]) -> tuple[Value, ...]:
-    return tuple(Value("phi", attr=i, lanes=value.lanes) for i, value in enumerate(carried))
-
-
-def _loop(condition: Callable[..., Condition], body: Body, carried: tuple[Value, ...]) -> tuple[Value, ...]:
-    phis = _phis(carried)
-    nexts, effects = _traced(body, phis)
-    asked = condition(*nexts)
-    if _LIVE.get():
+def _region(bodies: Sequence[Body], *carried: Value, test: Test | None = None, **kind: Any) -> tuple[Value, ...]:
+    """Return the results of a new region, the bodies of which are traced. `test` takes the next values of the first."""
+    phis = tuple(tuple(Value("phi", attr=i, lanes=value.lanes) for i, value in enumerate(carried)) for _ in bodies)
+    traced = [_traced(body, values) for body, values in zip(bodies, phis, strict=True)]
+    nexts, effects = tuple(zip(*traced, strict=True))
+    asked = None if test is None else test(*nexts[0])
+    if asked is not None and kind["kind"] == "loop" and _LIVE.get():
         asked = nonzero(_live(asked.value if asked.nonzero else mask_of(asked)))
-    return _results(Region("loop", carried, (phis,), (nexts,), (effects,), condition=asked))
+    region = Region(inits=carried, phis=phis, bodies=nexts, effects=effects, condition=asked, **kind)
+    return tuple(Value("result", attr=i, lanes=value.lanes, region=region) for i, value in enumerate(carried))
 
 
 def _traced(body: Body, carried: tuple[Value, ...]) -> tuple[tuple[Value, ...], tuple[Value, ...]]:
@@ -148,17 +145,15 @@ def _spread(value: Value, lanes: int) -> Value:
     return reshaped("broadcast", value, lanes) if value.lanes == 1 < lanes else in_lanes(value, lanes)
 
 
-def _widened(carried: tuple[Value, ...], *functions: Callable[..., Any]) -> tuple[Value, ...]:
-    """Return the carried values. Constants have the lanes that the functions, traced, need or give them."""
-    narrow = [value.constant is not None and value.lanes == 1 for value in carried]
-    lanes = 1
-    if any(narrow):
-        try:
-            for function in functions:
-                function(*_phis(carried))
-        except MixedLanes as error:
-            lanes = error.lanes
-    return tuple(_spread(value, lanes) if one else value for value, one in zip(carried, narrow, strict=True))
+def _widened(made: Callable[..., tuple[Value, ...]], carried: tuple[Value, ...]) -> tuple[Value, ...]:
+    """Return `made` of the carried values. If that fails for want of lanes, give as many to constants of one lane."""
+    try:
+        return made(*carried)
+    except MixedLanes as error:
+        narrow, lanes = [value.constant is not None and value.lanes == 1 for value in carried], error.lanes
+        if not any(narrow):
+            raise
+    return made(*(_spread(value, lanes) if one else value for value, one in zip(carried, narrow, strict=True)))
 
 
 def _masked(mask: Value, body: Body, carried: tuple[Value, ...]) -> tuple[Value, ...]:
@@ -177,7 +172,7 @@ def _all_chosen(mask: Value, some: Iterable[Value], others: Iterable[Value]) -> 
     return tuple(chosen(mask, one, other) for one, other in zip(some, others, strict=True))
 
 
-def _loop_in_lanes(condition: Callable[..., Condition], body: Body, carried: tuple[Value, ...]) -> tuple[Value, ...]:
+def _loop_in_lanes(condition: Test, body: Body, carried: tuple[Value, ...]) -> tuple[Value, ...]:
     """Return the results of a loop that runs while the condition holds in some lane, and keeps those of other lanes."""
 
     def keeping(mask: Value, *values: Value) -> tuple[Value, ...]:
@@ -190,14 +185,18 @@ def _loop_in_lanes(condition: Callable[..., Condition], body: Body, carried: tup
         asked = condition(*values)
         return asked if asked.nonzero else nonzero(mask)
 
-    return _loop(some, keeping, (_spread(mask_of(condition(*carried)), carried[0].lanes), *carried))[1:]
+    first = _spread(mask_of(condition(*carried)), carried[0].lanes)
+    return _region([keeping], first, *carried, kind="loop", test=some)[1:]
 
 
-def _kept(condition: Callable[..., Condition], body: Body, state: Sequence[Value]) -> list[bool]:
+def _kept(condition: Test, body: Body, state: Sequence[Value]) -> list[bool]:
     """Return for each value of a state whether the body keeps it by itself in lanes in which the condition fails.
 
     In such a lane a value that was asked not to be 0 is 0, and if it is a difference of two values, they are equal.
+    The body is traced once more for this question. A loop inside does not ask it then: its results are new values.
     """
+    if any(mask.constant is not None for mask in _LIVE.get()):
+        return [False] * len(state)
     asked = condition(*state)
     *state, tested = cse(Graph((), (*state, asked.value))).results
     ended = constant(0, tested.lanes)
@@ -226,7 +225,7 @@ def _switch_in_lanes(
 # ---- Control for descriptions
 
 
-def while_(condition: Callable[..., Condition], body: Body, *start: Value | int) -> tuple[Value, ...]:
+def while_(condition: Test, body: Body, *start: Value | int) -> tuple[Value, ...]:
     """Run `body` while `condition` holds, and return the final carried values, which begin as `start`.
 
     Both take the carried values. The body returns a tuple of the next ones, then its stores. In lanes the body runs
@@ -245,13 +244,15 @@ def while_(condition: Callable[..., Condition], body: Body, *start: Value | int)
         carried = following
     if decided is False:
         return carried
-    carried = _widened(carried, body, condition)
-    first = condition(*carried)
-    if first.value.lanes > 1:
-        return _loop_in_lanes(condition, body, tuple(_spread(value, first.value.lanes) for value in carried))
-    if first.decided:
-        return _loop(condition, body, carried)
-    return when(first, lambda *inner: _loop(condition, body, inner), *carried)
+
+    def entered(*values: Value) -> tuple[Value, ...]:
+        first = condition(*values)
+        if first.value.lanes > 1:
+            return _loop_in_lanes(condition, body, tuple(_spread(value, first.value.lanes) for value in values))
+        loop = partial(_region, [body], kind="loop", test=condition)
+        return loop(*values) if first.decided else _region([loop], *values, kind="when", test=lambda *_: first)
+
+    return _widened(entered, carried)
 
 
 def repeat(count: int, body: Body, *start: Value | int) -> tuple[Value, ...]:
@@ -272,8 +273,8 @@ def repeat(count: int, body: Body, *start: Value | int) -> tuple[Value, ...]:
         nexts, writes = _traced(body, values[:-1])
         return (*nexts, left, *writes)
 
-    carried = _widened(carried, body)
-    return _loop(lambda *values: nonzero(values[-1]), counted, (*carried, constant(count)))[:-1]
+    loop = partial(_region, [counted], kind="loop", test=lambda *values: nonzero(values[-1]))
+    return _widened(lambda *values: loop(*values, constant(count))[:-1], carried)
 
 
 def when(condition: Condition, body: Body, *carried: Value) -> tuple[Value, ...]:
@@ -288,10 +289,7 @@ def when(condition: Condition, body: Body, *carried: Value) -> tuple[Value, ...]
     if lanes > 1:
         carried, mask = tuple(_spread(value, lanes) for value in carried), mask_of(condition)
         return _all_chosen(mask, _masked(mask, body, carried), carried)
-    carried = _widened(carried, body)
-    phis = _phis(carried)
-    nexts, effects = _traced(body, phis)
-    return _results(Region("when", carried, (phis,), (nexts,), (effects,), condition=condition))
+    return _widened(partial(_region, [body], kind="when", test=lambda *_: condition), carried)
 
 
 def switch(index: Value, bodies: Sequence[Body], *carried: Value, falls: bool = False) -> tuple[Value, ...]:
@@ -310,11 +308,7 @@ def switch(index: Value, bodies: Sequence[Body], *carried: Value, falls: bool = 
         for body in bodies[index.number :] if falls else bodies[index.number : index.number + 1]:
             carried = _evaluated(body, carried)
         return carried
-    carried, index = _widened(carried, *bodies), _live(index)
-    phis = tuple(_phis(carried) for _ in bodies)
-    traced = [_traced(body, values) for body, values in zip(bodies, phis, strict=True)]
-    nexts, effects = tuple(zip(*traced, strict=True))
-    return _results(Region("switch", carried, phis, nexts, effects, index=index, falls=falls))
+    return _widened(partial(_region, bodies, kind="switch", index=_live(index), falls=falls), carried)
 
 
 def _below(number: int, count: int, what: str) -> int:

@@ -31,7 +31,7 @@ from setwise.analysis.commands.main import main
 from setwise.codegen.export.names import symbol
 from setwise.codegen.ir import control
 from setwise.codegen.ir.routine import Routine
-from setwise.codegen.ir.values import CompassRay, Value
+from setwise.codegen.ir.values import CompassRay, Value, parameter
 from setwise.codegen.kernel import Kernel, widths
 from setwise.codegen.lower import lower
 from setwise.codegen.run.call import missing
@@ -325,6 +325,22 @@ def _(sliders: Any, empty: Any) -> Any:
         met = reached & sliders
         found = found | reached | (met | 0 - met) >> 63
     return found
+
+
+@pytest.mark.parametrize("lanes", [1, 4])
+def test_a_body_in_a_loop_in_a_loop_is_traced_a_few_times(lanes: int) -> None:
+    """Not a few times for every loop around it."""
+    traced = []
+
+    def nested(depth: int, left: Value, found: Value) -> tuple[Value, ...]:
+        def body(left: Value, found: Value, rounds: Value) -> tuple[Value, ...]:
+            return (*nested(depth - 1, left, found), rounds + 1)
+
+        traced.append(depth)
+        return while_(lambda left, *_: nonzero(left), body, left, found, 0)[:2] if depth else (left >> 8, found | left)
+
+    nested(6, parameter(0, lanes), parameter(1, lanes))
+    assert traced.count(0) <= 2 * 6
 
 
 def test_all_inputs() -> None:
