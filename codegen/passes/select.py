@@ -139,7 +139,8 @@ def _in_lanes(value: Value, target: Target) -> Value:
     if value.op in ("shl", "shr", "rotl") and len(set(value.attr)) > 1:
         return replace(value, args=(value.args[0], constant(value.attr)))
     if value.op == "broadcast" and not target.has("broadcast", lanes):
-        return Value("splat", (Value("from-general", value.args, lanes=2),), lanes=lanes)
+        low, splats = Value("from-general", value.args, lanes=2), target.has("splat", lanes)
+        return Value("splat" if splats else "join", (low,) if splats else (low, low), lanes=lanes)
     if value.op == "select" and target.has("blend", lanes):
         return _blend(value, target)
     if value.op == "select" and sum(arg.constant is not None for arg in value.args) > 1:
