@@ -65,8 +65,9 @@ class ValueRanges(dict[Value, Range]):
             return min(least for least, _ in found), max(most for _, most in found)
         if value.op not in _BOUNDS:
             return 0, ALL
-        ones = max((ALL & ~zero).bit_count() for zero in known[args[-1]])
-        return _BOUNDS[value.op](ones, self[args[0]], self[args[-1]])
+        last = args[-1]
+        ones = last.attr[0] if last.op == "table" else [ALL & ~zero for zero in known[last]]
+        return _BOUNDS[value.op](max(number.bit_count() for number in ones), self[args[0]], self[last])
 
     def _alternatives(self, value: Value) -> Iterator[Range]:
         """Yield ranges of which one holds the value, if it is a constant, copied, carried, a result or a choice."""

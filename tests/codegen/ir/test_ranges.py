@@ -54,6 +54,7 @@ def _falls(x: Value, falls: bool) -> Value:
 INDEXES: dict[str, tuple[Callable[[Value, Value], Value], tuple[int, int]]] = {
     "offset": (lambda x, _: 4096 + x.extract_bits(0x7E), (4096, 4159)),
     "pext of a masked mask": (lambda x, y: x.extract_bits(y & 0xF0), (0, 15)),
+    "pext of an entry": (lambda x, y: x.extract_bits(table([0xF000, 0xFF, 0x11], y.minimum(2))), (0, 255)),
     "difference": (lambda x, _: 64 - x.popcount(), (0, 64)),
     "sum of counts": (lambda x, y: x.popcount() + y.bit_scan_forward(), (0, 128)),
     "count under a mask": (lambda x, _: (x & 0xFF00).popcount(), (0, 8)),
