@@ -287,6 +287,7 @@ class Space:
 
     def _constant(self, pointer: Pointer, size: int) -> Bits:
         """Return `size` bytes of the image; at an unknown index with few possible values, a selection by the index."""
+        pointer = self.domain.parted(pointer)
         mask = 0 if pointer.index is None else self.domain.possible(pointer.index, 64)
         offset = signed(pointer.offset, 64)
         area = self.image.area(pointer.base, offset, offset + mask + size)

@@ -8,6 +8,7 @@ such terms; only for these does the solver need assumptions about their placemen
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import permutations
 from typing import Any
 
 from setwise.analysis.semantics.domains import Bits, BitVectors, identical
@@ -102,10 +103,23 @@ class Addresses(BitVectors):
         found = [base for base, number in times.items() if number & _WORD]
         if len(found) != 1 or times[found[0]] & _WORD != 1:
             return None
+        return Pointer(found[0], offset, self._sum(parts))
+
+    def parted(self, pointer: Pointer) -> Pointer:
+        """Return the pointer with the constant part of its index in its offset."""
+        parts: dict[Any, int] = {}
+        if pointer.index is not None:
+            self._add_up(self.term(pointer.index, 64), 1, parts, _DEEPEST_SUM)
+        constant = parts.pop(None, 0) & _WORD
+        return Pointer(pointer.base, (pointer.offset + constant) & _WORD, self._sum(parts)) if constant else pointer
+
+    def _sum(self, parts: Mapping[Any, int]) -> Bits | None:
         index: Bits = 0
         for term, number in parts.items():
-            index = self.add(index, self.mul(term, number & _WORD, 64), 64)
-        return Pointer(found[0], offset, None if isinstance(index, int) else index)
+            factor, shifts = number & _WORD, (number & _WORD).bit_count() == 1
+            times = self.shl(term, factor.bit_length() - 1, 64) if shifts else self.mul(term, factor, 64)
+            index = self.add(index, times, 64)
+        return None if isinstance(index, int) else index
 
     def _add_up(self, term: Any, times: int, parts: dict[Any, int], deeper: int) -> None:
         """Add `times` times the term to `parts`, a linear sum: the factors of terms, and the constant at None.
@@ -160,6 +174,10 @@ class Addresses(BitVectors):
             return parts[0] & parts[1]
         if kind == kinds.BV_ADD and parts[0] & parts[1]:  # without common bits there is no carry
             return ((1 << sum(parts).bit_length()) - 1) & ((1 << width) - 1)
+        for (one, bits), (masked, _) in permutations(zip(operands, parts, strict=True)) if kind == kinds.BV_XOR else ():
+            if masked.kind() == kinds.BV_AND and one in masked.children():  # x ^ x & mask is x & ~mask
+                masks = [int(each.value(10)) for each in masked.children() if each.is_value() and each != one]
+                return bits & ~sum(masks)
         if kind == kinds.BV_CONCAT:
             return parts[0] << int(operands[1].sort().bv_size()) | parts[1]
         if kind == kinds.BV_EXTRACT:
