@@ -4,6 +4,7 @@ import random
 import re
 from collections.abc import Iterable
 from functools import reduce
+from inspect import isfunction, signature
 from operator import xor
 from pathlib import Path
 from typing import Any
@@ -11,14 +12,25 @@ from typing import Any
 import pytest
 
 from setwise.analysis.commands.main import main
-from setwise.codegen.board import ALL
+from setwise.analysis.spec import raywalk as spec
+from setwise.codegen import fills
+from setwise.codegen.board import ALL, EAST
 from setwise.codegen.ir.bit_words import BitWords
-from setwise.codegen.ir.values import constant
+from setwise.codegen.ir.ray import ray
+from setwise.codegen.ir.values import CompassRay, Ray, constant
 from tests.examples.test_games import CHECKED, FILES
 
 COURSE = Path(__file__).parents[2] / "docs" / "course"
-CELLS = re.findall(r"^\| (`x\..*) \| .* \| `(.*)` \|$", (COURSE / "words.md").read_text("utf-8"), re.MULTILINE)
+ROW = r"^\| (`x\..*) \| .* \| `(.*)` \|$"
+CELLS = re.findall(ROW, (COURSE / "words.md").read_text("utf-8"), re.MULTILINE)
 ROWS = [(word, meant) for words, meant in CELLS for word in re.findall("`x[.](.*?)`", words)]
+
+
+FILLS = [
+    (call, specification)
+    for calls, specification in re.findall(ROW.replace("x", "fills"), (COURSE / "calls.md").read_text("utf-8"), re.M)
+    for call in re.findall("`(.*?)`", calls)
+]
 
 
 def squares(board: int) -> list[int]:
@@ -48,6 +60,30 @@ def inputs() -> Iterable[dict[str, int]]:
     for x in numbers:
         for y in numbers:
             yield {"x": x, "y": y, "m": y, "n": y % 64, "c": y & 1}
+
+
+@pytest.mark.parametrize(("call", "specification"), FILLS)
+def test_a_fill_gives_what_its_row_specifies(call: str, specification: str) -> None:
+    names = {"fills": fills, "spec": spec, "ALL": ALL, "east": ray(EAST)}
+    chance = random.Random(call)
+    for _ in range(50):
+        empty = chance.getrandbits(64) | chance.getrandbits(64)
+        sliders, square, board = chance.getrandbits(64) & ~empty, chance.randrange(64), chance.getrandbits(64)
+        words = {"sliders": sliders, "empty": empty, "occupied": ALL ^ empty, "square": square, "board": board}
+        made = eval(call, names | {name: constant(number) for name, number in words.items()})
+        assert made.number == eval(specification, names | words), words
+
+
+def test_every_fill_along_a_ray_is_listed() -> None:
+    functions = {
+        f"fills.{module.__name__.rpartition('.')[2]}.{name}"
+        for module in (fills.dumb7, fills.kogge_stone, fills.push, fills.subtraction)
+        for name, function in vars(module).items()
+        if isfunction(function) and not name.startswith("_")
+        if next(iter(signature(function).parameters.values())).annotation in (Ray, CompassRay)
+    }
+    assert len(functions) > 20
+    assert functions <= {call.partition("(")[0] for call, _ in FILLS}
 
 
 @pytest.mark.parametrize(("word", "definition"), ROWS)

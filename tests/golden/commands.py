@@ -26,6 +26,9 @@ and may do anything.
 
 `count`, `cost`, `check`, `prove` and `shorten` also take a function of an object file: `--object FILE --symbol SYM`.
 
+Without `--isa` and `--abi`, `prove` and `check` take every instruction set and every calling convention that a routine
+has. `run` takes this processor's best set, `count` and `listing` take x86-64, all three by System V's convention.
+
 A kernel that your processor lacks the instructions for [runs in Bochs](proofs.md#run-setwise-check), if that is
 installed; `check --on` names a processor. `run` interprets such a kernel.
 """
