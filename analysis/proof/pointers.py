@@ -89,17 +89,13 @@ class Addresses(BitVectors):
 
     def distance(self, a: Bits, b: Bits) -> int | None:
         """Return a - b modulo 2**64 if linear arithmetic shows that it is constant; else None."""
-        parts: dict[Any, int] = {}
-        self._add_up(self.term(a, 64), 1, parts, _DEEPEST_SUM)
-        self._add_up(self.term(b, 64), -1, parts, _DEEPEST_SUM)
-        total = parts.pop(None, 0)
-        return None if any(times & _WORD for times in parts.values()) else total & _WORD
+        total, parts = self._linear((a, 1), (b, -1))
+        return None if any(times & _WORD for times in parts.values()) else total
 
     def rebased(self, address: Bits) -> Pointer | None:
         """Return a sum that has one base of `flattened`, once, as a pointer from it: b for a + (b - a); else None."""
-        parts: dict[Any, int] = {}
-        self._add_up(self.term(address, 64), 1, parts, _DEEPEST_SUM)
-        offset, times = parts.pop(None, 0) & _WORD, {base: parts.pop(term, 0) for base, term in self.flattened.items()}
+        offset, parts = self._linear((address, 1))
+        times = {base: parts.pop(term, 0) for base, term in self.flattened.items()}
         found = [base for base, number in times.items() if number & _WORD]
         if len(found) != 1 or times[found[0]] & _WORD != 1:
             return None
@@ -107,11 +103,15 @@ class Addresses(BitVectors):
 
     def parted(self, pointer: Pointer) -> Pointer:
         """Return the pointer with the constant part of its index in its offset."""
-        parts: dict[Any, int] = {}
-        if pointer.index is not None:
-            self._add_up(self.term(pointer.index, 64), 1, parts, _DEEPEST_SUM)
-        constant = parts.pop(None, 0) & _WORD
+        constant, parts = self._linear((0 if pointer.index is None else pointer.index, 1))
         return Pointer(pointer.base, (pointer.offset + constant) & _WORD, self._sum(parts)) if constant else pointer
+
+    def _linear(self, *summands: tuple[Bits, int]) -> tuple[int, dict[Any, int]]:
+        """Return a sum of values, each with a factor, as its constant part and the factors of its terms."""
+        parts: dict[Any, int] = {}
+        for value, times in summands:
+            self._add_up(self.term(value, 64), times, parts, _DEEPEST_SUM)
+        return parts.pop(None, 0) & _WORD, parts
 
     def _sum(self, parts: Mapping[Any, int]) -> Bits | None:
         index: Bits = 0
