@@ -10,6 +10,8 @@ from setwise.analysis.progress import Progress
 from setwise.codegen.catalogue import chosen
 from setwise.codegen.targets import TARGETS
 
+_OPTIONS = ("variant", "cpu", "endbr64", "dispatch", "name", "prefix", "force", "unproved", "time_limit")
+"""Options that `api.export` takes by the same names."""
 EXAMPLES = (
     "setwise export sliders.union --isa avx2 --format elf -o objects",
     "setwise export 'kogge-stone.attacks.*' --format coff -o windows",
@@ -54,16 +56,8 @@ def run(arguments: Namespace) -> int:
             [*TARGETS] if arguments.isa == "all" else arguments.isa.split(","),
             arguments.abi,
             arguments.lanes,
-            variant=arguments.variant,
             for_=arguments.objective,
-            cpu=arguments.cpu,
-            endbr64=arguments.endbr64,
-            dispatch=arguments.dispatch,
-            name=arguments.name or "",
-            prefix=arguments.prefix or "",
-            force=arguments.force,
-            unproved=arguments.unproved,
-            time_limit=arguments.time_limit,
+            **{option: value for option in _OPTIONS if (value := getattr(arguments, option)) is not None},
             processes=os.cpu_count() or 1,
             show=progress.show,
         )

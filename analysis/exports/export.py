@@ -23,7 +23,6 @@ from setwise.codegen.ir.routine import Routine
 from setwise.codegen.own.user_files import is_own
 from setwise.codegen.targets import TARGETS
 
-_WANTING = ", because bitwuzla is not installed (pip install bitwuzla)"
 _OWN_NAME = re.compile(r"[A-Za-z0-9_./+@~-]+:[A-Za-z0-9_.]+")
 
 
@@ -49,7 +48,9 @@ class Exported:
     def summary(self) -> str:
         """One line on the files that were written."""
         proved = "proved" + f", and {len(self.unproved)} not proved and left out" * bool(self.unproved)
-        wanting = "not proved" + _WANTING * (find_spec("bitwuzla") is None)
+        wanting = "not proved" + ", because bitwuzla is not installed (pip install bitwuzla)" * (
+            not find_spec("bitwuzla")
+        )
         made = f"{counted(len(self.files), 'file')} and {record.NAME} in {self.directory}"
         return f"{made}: {counted(self.kernels, 'kernel')}, {proved if self.proved else wanting}"
 
