@@ -17,8 +17,6 @@ _MONOTONE = frozenset(("add", "sub", "mul", "neg", "not", "shl", "shr"))
 _BOUNDS: Mapping[str, Callable[[int, Range, Range], Range]] = {
     "and": lambda _, a, b: (0, min(a[1], b[1])),
     "or": lambda _, a, b: (max(a[0], b[0]), a[1] + b[1]),
-    "xor": lambda _, a, b: (0, a[1] + b[1]),
-    "shrv": lambda _, a, __: (0, a[1]),
     "tzcnt": lambda _, a, __: (0, 63 if a[0] else 64),
     "popcount": lambda ones, a, _: (min(a[0], 1), ones),
     "gather": lambda ones, _, __: (0, (1 << ones) - 1),
