@@ -147,6 +147,16 @@ def _put_truths(x: Execution, truths: Sequence[Bits], width: int) -> None:
     x.put(0, extend(x, concat_bits(x, bits), len(bits), 64))
 
 
+def _sum_of_distances(d: Domain, a: Bits, b: Bits, width: int) -> Bits:
+    """Return the sum of the distances between the bytes of two elements."""
+    total: Bits = 0
+    for at in range(0, width, 8):
+        one, other = d.extract(a, at, 8, width), d.extract(b, at, 8, width)
+        apart = d.ite(d.ult(one, other, 8), d.sub(other, one, 8), d.sub(one, other, 8), 8)
+        total = d.add(total, d.concat(0, apart, width - 8, 8), width)
+    return total
+
+
 def _compare(predicate: BinaryOperation, width: int, x: Execution) -> None:
     pairs = zip(*x.sources(width, 2, masked=True), strict=True)
     _put_truths(x, [predicate(x.domain, a, b, width) for a, b in pairs], width)
@@ -281,6 +291,7 @@ TABLE: Mapping[str, Meaning] = with_twins(
             ("kunpck bw wd dq", _mask_unpack),
         ),
         "pmuludq": partial(lanewise, _multiply_halves, 64),
+        "psadbw": partial(lanewise, _sum_of_distances, 64),
         "ptest": _ptest,
         "gf2p8affineqb": _affine,
     }

@@ -12,6 +12,7 @@ from setwise.codegen.machine.code import Instruction, Label, Memory, Operand, Re
 
 _REGISTERS = {
     ("general", 8): registers.GeneralPurposeRegister8,
+    ("general", 16): registers.GeneralPurposeRegister16,
     ("general", 32): registers.GeneralPurposeRegister32,
     ("general", 64): registers.GeneralPurposeRegister64,
     ("vector", 128): registers.XMMRegister,

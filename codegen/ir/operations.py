@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, reduce
 from itertools import product
-from operator import or_
+from operator import add, or_
 from types import MappingProxyType
 from typing import Any
 
@@ -153,9 +153,20 @@ _TABLE = (
     Operation("add-bytes", lambda a, b: ((a & _LOW_BITS) + (b & _LOW_BITS)) ^ ((a ^ b) & _HIGH_BITS)),
     Operation("sub-bytes", lambda a, b: ((a | _HIGH_BITS) - (b & _LOW_BITS)) ^ ((a ^ ~b) & _HIGH_BITS)),
     Operation("scaled-sum", lambda a, b, n: a + (b << n)),
+    Operation("displaced-sum", lambda a, b, c: a + b + c),
+    Operation("displaced-scaled-sum", lambda a, b, c, n: a + (b << n) + c),
+    Operation("displaced-shift", lambda a, b, n: (a << n) + b),
     Operation("shl", lambda a, n: a << n if n < 64 else a ^ a, left=1),
     Operation("shr", lambda a, n: a >> n if n < 64 else a ^ a, left=-1),
     Operation("rotl", turned, left=1),
+    Operation("rotl-half", turned),
+    Operation("rotl-bytes", lambda a, _, n: turned(a, n)),
+    Operation("sum-bytes", lambda a, _: reduce(add, (a >> 8 * at & 0xFF for at in range(8)))),
+    Operation("signs-of-halves", lambda a: -(a >> 63) << 32 | -(a >> 31 & 1) & _LOW),
+    Operation("high-halves", lambda a: a >> 32 | a & ~_LOW),
+    Operation("reverse-low-words"),
+    Operation("reverse-high-words"),
+    Operation("nibble-counts"),
     Operation("low-shl", lambda a, n: a << n & _LOW),
     Operation("shlv", lambda a, n: a << (n & 63)),
     Operation("shrv", lambda a, n: a >> (n & 63)),

@@ -15,6 +15,7 @@ _GENERAL_64 = (
 _GENERAL_NAMES = {
     64: _GENERAL_64,
     32: (*(f"e{name[1:]}" for name in _GENERAL_64[:8]), *(f"{name}d" for name in _GENERAL_64[8:])),
+    16: (*(name[1:] for name in _GENERAL_64[:8]), *(f"{name}w" for name in _GENERAL_64[8:])),
     8: (*(f"{name[1:].rstrip('x')}l" for name in _GENERAL_64[:8]), *(f"{name}b" for name in _GENERAL_64[8:])),
 }
 _VECTOR_LETTER = {128: "x", 256: "y", 512: "z"}

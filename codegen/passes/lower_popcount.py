@@ -9,7 +9,7 @@ from operator import add
 
 from setwise.codegen.ir.graph import Graph, rewrite
 from setwise.codegen.ir.layout import halves
-from setwise.codegen.ir.values import ALL, Value
+from setwise.codegen.ir.values import ALL, Value, constant
 from setwise.codegen.targets.table import Target
 
 
@@ -25,7 +25,7 @@ def lower_popcount(graph: Graph, target: Target) -> Graph:
         return Value("to-general", (counts + Value("high-half", (counts,), lanes=2),))
 
     def lane_by_lane(value: Value, _: Value) -> Value:
-        return value if target.has("popcount", value.lanes) else _side_by_side(*value.args)
+        return value if target.has("popcount", value.lanes) else _side_by_side(target, *value.args)
 
     graph = rewrite(graph, summed, operations=("total",))
     return rewrite(graph, lane_by_lane, operations=("popcount",))
@@ -42,14 +42,20 @@ def lanes_apart(value: Value, target: Target) -> Iterator[Value]:
     yield Value("odd-to-general", (value,)) if odd else Value("to-general", (Value("high-half", (value,), lanes=2),))
 
 
-def _side_by_side(squares: Value) -> Value:
-    """Return the bit counts of all lanes: sums of 2, 4 and 8 bits, added up by a product (one lane) or by shifts."""
+def _side_by_side(target: Target, squares: Value) -> Value:
+    """Return the bit counts of all lanes: sums of 8 bits, added up by a product (one lane) or by an instruction.
+
+    The sums of 4 bits are looked up in a register where bytes can be shuffled.
+    """
     twos, fours, bytes_ = (ALL // ((1 << width) + 1) for width in (1, 2, 4))
+    if squares.lanes > 1 and target.has("nibble-counts", squares.lanes):
+        counts = constant((0x0302020102010100, 0x0403030203020201) * (squares.lanes // 2))
+        nibbles = (squares & bytes_, squares >> 4 & bytes_)
+        low, high = (Value("nibble-counts", (counts, each), lanes=squares.lanes) for each in nibbles)
+        return Value("sum-bytes", (low + high, constant(0, squares.lanes)), lanes=squares.lanes)
     sums = squares - (squares >> 1 & twos)
     sums = (sums & fours) + (sums >> 2 & fours)
     sums = sums + (sums >> 4) & bytes_
     if sums.lanes == 1:
         return sums * (ALL // 0xFF) >> 56
-    for width in (8, 16, 32):
-        sums = sums + (sums << width)
-    return sums >> 56
+    return Value("sum-bytes", (sums, constant(0, sums.lanes)), lanes=sums.lanes)

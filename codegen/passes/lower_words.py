@@ -65,16 +65,42 @@ def _arithmetic_shift(target: Target, value: Value, board: Value, *by: Value) ->
     if by and target.has("sar-each", value.lanes):
         return _shift("sar", target, value, board, *by)
     if value.attr and set(value.attr) == {63}:
+        if target.has("less-signed", value.lanes):
+            return make("less-signed", board, 0)
+        if target.has("signs-of-halves", value.lanes):
+            return _each(value, _each(value, board, op="signs-of-halves"), op="high-halves")
         return -(board >> 63)
     op = "shrv" if by else "shr"
     sign, moved = (make(op, each, *by, attr=value.attr) for each in (constant(SIGN, value.lanes), board))
     return (moved ^ sign) - sign
 
 
-def _product(_: Target, __: Value, a: Value, b: Value) -> Value:
-    """Sum three products of 32-bit halves; leave out those that are known to be 0."""
+def _product(_: Target, value: Value, a: Value, b: Value) -> Value:
+    """Sum shifts for a constant of few bits, else three products of 32-bit halves without those known to be 0."""
+    if value.lanes == 1:
+        return a + (a << (b.number - 1).bit_length() - 1)
+    if b.constant is not None and len({*b.constant}) == 1:
+        terms = _signed_digits(b.constant[0])
+        if len(terms) <= 3:
+            shifted = sorted(((a << n, sign) for n, sign in terms), key=lambda term: -term[1])
+            first, *others = shifted
+            total = first[0] if first[1] > 0 else -first[0]
+            for term, sign in others:
+                total = total + term if sign > 0 else total - term
+            return total
     crossed = make("low-product", _upper(a), b) + make("low-product", a, _upper(b))
     return make("low-product", a, b) + (crossed << 32)
+
+
+def _signed_digits(number: int) -> list[tuple[int, int]]:
+    """Return the fewest signed powers of two that sum to a number modulo 2**64, as pairs of exponent and sign."""
+    digits = []
+    for n in range(64):
+        if number >> n & 1:
+            sign = 1 if number >> n & 2 == 0 or n == 63 else -1
+            digits.append((n, sign))
+            number -= sign << n
+    return digits
 
 
 def _upper(value: Value) -> Value:
@@ -85,8 +111,10 @@ def _upper(value: Value) -> Value:
 def _flip(target: Target, value: Value, board: Value) -> Value:
     if target.has("shuffle-bytes", value.lanes):
         return _each(value, board, constant(_SWAPPED_BYTES * (value.lanes // 2)), op="shuffle-bytes")
-    board = reduce(swapped_fields, (8, 16), board)
-    return board << 32 | board >> 32
+    if target.has("reverse-low-words", value.lanes):
+        board = _each(value, swapped_fields(board, 8), op="reverse-low-words")
+        return _each(value, board, op="reverse-high-words")
+    return reduce(swapped_fields, (8, 16), board).rotate(32)
 
 
 # -- bits gathered and scattered

@@ -14,6 +14,7 @@ from setwise.codegen.machine.code import Datum, Label
 from setwise.codegen.passes.lower_popcount import lanes_apart, lower_popcount
 from setwise.codegen.passes.lower_words import lower_words
 from setwise.codegen.passes.reduce_lanes import reduce_lanes
+from setwise.codegen.passes.rewriting import apply_rules
 from setwise.codegen.passes.state import CACHED_GRAPHS, State
 from setwise.codegen.passes.ternary import map_ternary
 from setwise.codegen.targets import SCALARS, TARGETS, in_words
@@ -25,7 +26,7 @@ _FARTHEST = 1 << 31  # bytes; displacements are below it
 @lru_cache(CACHED_GRAPHS)
 def select(graph: Graph, target: Target) -> tuple[Graph, tuple[Datum, ...]]:
     """Return the graph in operations of the target, and the tables that it reads. Raise Refused for a missing row."""
-    graph, data = _tables(_canonical(graph), target)
+    graph, data = _tables(_canonical(apply_rules(graph, target.has)), target)
     lowering = (_low_half, _scaled_sum, reduce_lanes, lower_popcount, _lanes, _complement, _ternary)
     for step in (_tested, _displaced, lower_words, *lowering, _loosen, _from_memory, _written, _loaded):
         graph = step(graph, target)
@@ -33,11 +34,16 @@ def select(graph: Graph, target: Target) -> tuple[Graph, tuple[Datum, ...]]:
 
 
 def _canonical(graph: Graph) -> Graph:
-    """Put the constant operand of a commutative operation second: instructions take it there."""
+    """Put the constant operand of a commutative operation second: instructions take it there.
+
+    Subtract a number instead of adding its complement, if that is the lesser of the two.
+    """
 
     def rule(value: Value, _: Value) -> Value:
         if value.args[0].constant is not None:
-            return Value(value.op, value.args[::-1], value.attr, value.lanes, value.in_place)
+            value = Value(value.op, value.args[::-1], value.attr, value.lanes, value.in_place)
+        if value.op == "add" and min(value.args[1].constant or (0,)) >> 63:
+            return replace(value, op="sub", args=(value.args[0], -value.args[1]))
         return value
 
     return rewrite(graph, rule, operations=COMMUTATIVE)
@@ -133,6 +139,11 @@ def _in_lanes(value: Value, target: Target) -> Value:
         return value.on((Value("as-wide" if low.lanes == 2 else "extended", (low,), lanes=lanes), high))
     if value.op == "repeat":
         return value.on(tuple(Value("as-wide", (pair,), lanes=lanes) for pair in value.args))
+    if value.op == "rotl" and set(value.attr) == {32} and target.has("rotl-half", lanes):
+        return replace(value, op="rotl-half")
+    if value.op == "rotl" and target.has("rotl-bytes", lanes) and not any(n % 8 for n in value.attr):
+        order = constant(tuple(_rotated_bytes(lane, n // 8) for lane, n in enumerate(value.attr)))
+        return replace(value, op="rotl-bytes", args=(*value.args, order))
     if value.op == "rotl" and not target.has("rotl", lanes):
         there, back = value.args[0] << value.attr, value.args[0] >> tuple((64 - n) % 64 for n in value.attr)
         return _in_lanes(there, target) | _in_lanes(back, target)
@@ -148,6 +159,11 @@ def _in_lanes(value: Value, target: Target) -> Value:
         mask, chosen, other = value.args
         return chosen & mask | other & ~mask
     return value
+
+
+def _rotated_bytes(lane: int, n: int) -> int:
+    """Return the byte numbers of a lane of 16 bytes that is rotated left by n bytes."""
+    return int.from_bytes(bytes(8 * (lane % 2) + (at - n) % 8 for at in range(8)), "little")
 
 
 def _alone(value: Value) -> Value:
@@ -189,21 +205,41 @@ def _blend(value: Value, target: Target) -> Value:
 
 
 def _scaled_sum(graph: Graph, target: Target) -> Graph:
-    """Select a scaled address for a sum with a value shifted left by 1 to 3, if the shift has no other user."""
+    """Select an address for a sum with a value shifted left by 1 to 3, with a constant, or with both.
+
+    The values between have no other users.
+    """
     if not target.has("scaled-sum", 1) or "add" not in graph.operations:
         return graph
     uses = graph.users
 
     def rule(value: Value, old: Value) -> Value:
-        if value.lanes == 1:
-            for at in (1, 0):
-                shifted, other = value.args[at], value.args[1 - at]
-                small = shifted.op == "shl" and 1 <= shifted.attr[0] <= 3
-                if small and other.constant is None and len(uses[old.args[at]]) == 1:
-                    return Value("scaled-sum", (other, shifted.args[0]), shifted.attr)
+        if value.lanes > 1:
+            return value
+        for at in (1, 0) if value.op == "add" else (0,):
+            inner, other = value.args[at], value.args[1 - at]
+            if inner.constant is not None or len(uses[old.args[at]]) > 1:
+                continue
+            small = inner.op == "shl" and 1 <= inner.count <= 3
+            if small and (other.constant is None or value.op == "add"):
+                op = "scaled-sum" if other.constant is None else "displaced-shift"
+                made = Value(
+                    op, (other, inner.args[0]) if other.constant is None else (inner.args[0], other), inner.attr
+                )
+            elif other.constant is not None and inner.op in ("add", "scaled-sum") and inner.args[1].constant is None:
+                op = "displaced-sum" if inner.op == "add" else "displaced-scaled-sum"
+                made = Value(op, (*inner.args, other), inner.attr)
+            else:
+                continue
+            if value.op == "sub":
+                if other.constant is None:
+                    continue
+                made = replace(made, args=(*made.args[:-1], -other))
+            if target.rows_for(made):
+                return made
         return value
 
-    return rewrite(graph, rule, operations=("add",))
+    return rewrite(graph, rule, operations=("add", "sub"))
 
 
 def _tables(graph: Graph, target: Target) -> tuple[Graph, tuple[Datum, ...]]:

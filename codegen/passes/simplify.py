@@ -9,6 +9,7 @@ from setwise.codegen.ir.graph import Graph, cse, rewrite
 from setwise.codegen.ir.values import RESHAPES, Lanes, Value, constant, make, place_of, reshaped, same
 from setwise.codegen.passes.expand import is_within, meets
 from setwise.codegen.passes.prune_phis import prune_phis
+from setwise.codegen.passes.rewriting import apply_rules
 from setwise.codegen.passes.state import CACHED_GRAPHS, State
 
 Rule = Callable[[Graph], Graph]
@@ -64,6 +65,7 @@ def masked_of(value: Value) -> tuple[Value, Lanes | None]:
 def reassociate_masks(graph: Graph, known: dict[Value, Lanes]) -> Graph:
     """Reassociate constant masks: drop a mask that clears nothing, move others outward through `or`.
 
+    x = 0                          if x has no bit
     (x & M) & y = x & y            if y has no bit outside M
     (x & M) | y = (x | y) & M      if y has no bit outside M
     (x & M) | (y & M) = (x | y) & M
@@ -83,6 +85,10 @@ def reassociate_masks(graph: Graph, known: dict[Value, Lanes]) -> Graph:
         )
 
     def rule(value: Value, old: Value) -> Value:
+        if is_within(value, (0,) * value.lanes, known):
+            return constant(0, value.lanes)
+        if value.op not in ("and", "or"):
+            return value
         bare, mask = masked_of(value)
         if mask is not None and is_within(bare, mask, known):
             return bare
@@ -98,7 +104,7 @@ def reassociate_masks(graph: Graph, known: dict[Value, Lanes]) -> Graph:
                 return bare if value.op == "and" else bare & constant(mask)
         return value
 
-    return rewrite(graph, rule, operations=("and", "or"))
+    return rewrite(graph, rule, operations=("and", "or", "shl", "shr"))
 
 
 def union_leaves(graph: Graph) -> dict[Value, list[Value]]:
@@ -203,7 +209,7 @@ def simplify(graph: Graph, *, loose: bool = False, verbatim: bool = False) -> Gr
     dropped = partial(demanded_bits, loose=loose, verbatim=verbatim)
 
     def tidy(graph: Graph) -> Graph:
-        for rule in (prune_phis, folded, cse, moved):
+        for rule in (prune_phis, folded, cse, moved, *(() if verbatim else (apply_rules, cse))):
             graph = rule(graph)
         return graph
 

@@ -1,5 +1,6 @@
 """x86-64 and BMI2 on general registers."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from setwise.codegen.ir.values import Value
@@ -7,8 +8,17 @@ from setwise.codegen.targets.table import Row, Target, alike, moves
 
 
 def _sign_extended(value: Value) -> bool:
-    constant = value.args[1].constant
+    constant = value.args[-1].constant
     return constant is not None and (constant[0] < 1 << 31 or constant[0] >= (1 << 64) - (1 << 31))
+
+
+def _multiplies(value: Value) -> bool:
+    return value.args[1].constant not in ((3,), (5,), (9,))
+
+
+def _masks(number: int) -> Callable[[Value], bool]:
+    """Return whether a value is an intersection with this number."""
+    return lambda value: value.args[1].constant == (number,)
 
 
 _SHIFTS = (
@@ -23,7 +33,15 @@ _LOW_SHIFTS = tuple(replace(row, op="low-shl", operands=row.operands.replace("d"
 _X86_64 = (
     *alike("d B", "and or xor add sub", "{}"),
     Row("add", "lea", "d [a+b]", when=lambda value: value.args[1].constant is None),
+    Row("add", "lea", "d [a+#b]", when=_sign_extended),
+    Row("sub", "lea", "d [a-#b]", when=_sign_extended),
     Row("scaled-sum", "lea", "d [a+b*2^n]"),
+    Row("displaced-sum", "lea", "d [a+b+#c]", when=_sign_extended),
+    Row("displaced-scaled-sum", "lea", "d [a+b*2^n+#c]", when=_sign_extended),
+    Row("displaced-shift", "lea", "d [a*2^n+#b]", when=_sign_extended),
+    Row("and", "movzx", "d32 a8", when=_masks(0xFF)),
+    Row("and", "movzx", "d32 a16", when=_masks(0xFFFF)),
+    Row("and", "mov", "d32 a32", when=_masks(0xFFFF_FFFF)),
     *alike("d", "not neg", "{}"),
     Row("flip", "bswap", "d"),
     *_SHIFTS,
@@ -34,7 +52,7 @@ _X86_64 = (
     Row("shrv", "shr", "d cl"),
     Row("sarv", "sar", "d cl"),
     Row("rotlv", "rol", "d cl"),
-    Row("mul", "imul", "d A #b", when=_sign_extended),
+    Row("mul", "imul", "d A #b", when=lambda value: _sign_extended(value) and _multiplies(value)),
     Row("mul", "imul", "d B", when=lambda value: not _sign_extended(value)),
     Row("load-constant", "mov", "d32 #", when=lambda value: value.attr[0] >> 32 == 0),
     Row("load-constant", "mov", "d #", when=lambda value: value.attr[0] >> 32 != 0),

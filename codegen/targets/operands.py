@@ -8,8 +8,10 @@ A1 #b       a constant argument a, in memory as one number for all lanes; a cons
 n -n #      the operation's number (a count, a truth table); 64 minus it; the number of a constant that is loaded
 7           this number
 cl          the low byte of rcx, which holds argument b
+a8 a16 a32  the low byte, word or half of argument a, in a register; argument b is a constant that the row needs not
 [...]       memory: an address of arguments and n, where the last argument may be scaled by 8, by 2**n or by an entry
-            size of n bytes; or a named place: the data, a stack slot (slot1: its first board), a stack argument
+            size of n bytes, plus a constant argument #b or #c; or a named place: the data, a stack slot (slot1: its
+            first board), a stack argument
 """
 
 import re
@@ -56,7 +58,7 @@ def word_of(text: str) -> OperandForm:
     if text.isdecimal():
         return OperandForm(lambda *_: int(text))
     if address := _ADDRESS.fullmatch(text):
-        return OperandForm(_address(*address.groups()), source=True)
+        return OperandForm(_address(*address.groups()), source=True, folds=(address[5] or "")[2:])
     raise ValueError(f"unknown operand word '{text}'")
 
 
@@ -80,8 +82,20 @@ def _number_of_all(_: Value, __: Register, args: Sequence[Operand]) -> Operand:
 
 
 def _immediate(value: Value, _: Register, __: Sequence[Operand]) -> Operand:
-    number = value.args[1].number
+    return _signed(value.args[1])
+
+
+def _signed(value: Value) -> int:
+    number = value.number
     return number - (1 << 64) if number >> 63 else number
+
+
+def _low(bits: int) -> OperandForm:
+    def make(value: Value, register: Register, args: Sequence[Operand]) -> Operand:
+        assert isinstance(args[0], Register)
+        return args[0].at(bits)
+
+    return OperandForm(make, source=True, folds="b")
 
 
 _WORDS: Mapping[str, OperandForm] = MappingProxyType(
@@ -90,6 +104,7 @@ _WORDS: Mapping[str, OperandForm] = MappingProxyType(
         "d32": OperandForm(lambda _, result, __: result.at(32)),
         **{letter: OperandForm(_argument(at), letter == "a") for at, letter in enumerate("abc")},
         **{letter.upper(): OperandForm(_argument(at), letter == "a", letter) for at, letter in enumerate("abc")},
+        **{f"a{bits}": _low(bits) for bits in (8, 16, 32)},
         "B8": OperandForm(_argument(1), folds="b", whole=True),
         "A1": OperandForm(_number_of_all, True, "a"),
         "#b": OperandForm(_immediate, folds="b"),
@@ -105,15 +120,15 @@ _WORDS: Mapping[str, OperandForm] = MappingProxyType(
         "[argument]": OperandForm(lambda value, *_: Memory(64, symbol=ARGUMENT, displacement=value.count), source=True),
     }
 )
-_ADDRESS = re.compile(r"\[(?:(a)\+)?([abn])(?:\*(8|n|2\^n))?(\+n)?\]")
+_ADDRESS = re.compile(r"\[(?:(a)\+)?([abn])(?:\*(8|n|2\^n))?(\+n)?([+-]#[bc])?\]")
 
 _SCALES: Mapping[str | None, Callable[[Value], int]] = MappingProxyType(
     {None: lambda _: 1, "8": lambda _: 8, "n": lambda value: value.count, "2^n": lambda value: 1 << value.count}
 )
 
 
-def _address(base: str | None, last: str, scale: str | None, beyond: str | None) -> Maker:
-    """Return the maker of the address that the terms of a word spell: base, last term, its scale, and "+n" if present.
+def _address(base: str | None, last: str, scale: str | None, beyond: str | None, plus: str | None) -> Maker:
+    """Return the maker of the address that the terms of a word spell: base, last term, its scale, "+n", and a constant.
 
     The access is as wide as the value, or n bytes for a table entry.
     """
@@ -129,6 +144,11 @@ def _address(base: str | None, last: str, scale: str | None, beyond: str | None)
             return Memory(64 * value.lanes, register(base), displacement=value.count)
         times = _SCALES[scale](value)
         bits = 8 * times if scale == "n" else 64 * value.lanes
-        return Memory(bits, register(base), register(last), times, value.count if beyond else 0)
+        displacement = value.count if beyond else 0
+        if plus is not None:
+            displacement += _signed(value.args["abc".index(plus[-1])]) * (1 if plus[0] == "+" else -1)
+        if base is None and times == 1:
+            return Memory(bits, register(last), displacement=displacement)
+        return Memory(bits, register(base), register(last), times, displacement)
 
     return make

@@ -52,6 +52,14 @@ def _signed_shift(count: str, zig_count: str) -> dict[str, str]:
 
 _BYTES_OF = "@as(@Vector({{bytes}}, u8), @bitCast({{{}}}))".format
 # For shl-or-rotl the wrapped bits are not demanded, and a rotate is one non-destructive instruction.
+
+
+def _sum(text: str, first: str) -> dict[str, str]:
+    """Return the templates of a sum of three."""
+    nested = f"u64::wrapping_add(u64::wrapping_add({first}), {{c}})"
+    return _same(text, Rust=nested, Zig=text.replace("+", "+%"))
+
+
 _ROTATED = _same("{a} << {n} | {a} >> {m}", Rust="u64::rotate_left({a}, {n})", Zig="({a} << {n}) | ({a} >> {m})")
 _BACK = _same("{a} >> {n} | {a} << {m}", Rust="u64::rotate_right({a}, {n})", Zig="({a} << {m}) | ({a} >> {n})")
 # Each C compiler has its own byte swap, but most recognize this expression.
@@ -61,6 +69,8 @@ _FLIPPED = " | ".join(
 
 _AS_SIGNED = "@as({{signed}}, @bitCast({}))".format
 _BY_B = "@as({small}, @truncate({b}))"
+
+_WORDS = "@bitCast(@shuffle(u16, @as(@Vector(8, u16), @bitCast({{a}})), undefined, [8]i32{{{{ {} }}}}))".format
 
 EXPRESSIONS: Mapping[str, Mapping[str, str]] = {
     "and": _same("{a} & {b}", call="and_{s} a b"),
@@ -82,6 +92,32 @@ EXPRESSIONS: Mapping[str, Mapping[str, str]] = {
     "shl": _same("{a} << {n}", call="slli_epi64 a n", call_each="sllv_epi64 a b"),
     "shr": _same("{a} >> {n}", call="srli_epi64 a n", call_each="srlv_epi64 a b"),
     "rotl": _ROTATED | {"Go": "{a}<<{n} | {a}>>{m}", "call": "rol_epi64 a n", "call_each": "rolv_epi64 a b"},
+    "rotl-half": {"Zig": _ROTATED["Zig"], "call": "shuffle_epi32 a 177"},
+    "rotl-bytes": {"Zig": _ROTATED["Zig"], "call": "shuffle_epi8 a b"},
+    "signs-of-halves": {
+        "Zig": "@bitCast(@as(@Vector(4, i32), @bitCast({a})) >> @as(@Vector(4, u5), @splat(31)))",
+        "call": "srai_epi32 a 31",
+    },
+    "high-halves": {
+        "Zig": "{a} >> @splat(32) | {a} & @as({type}, @splat(0xFFFFFFFF00000000))",
+        "call": "shuffle_epi32 a 245",
+    },
+    "reverse-low-words": {"Zig": _WORDS("3, 2, 1, 0, 4, 5, 6, 7"), "call": "shufflelo_epi16 a 27"},
+    "reverse-high-words": {"Zig": _WORDS("0, 1, 2, 3, 7, 6, 5, 4"), "call": "shufflehi_epi16 a 27"},
+    "nibble-counts": {
+        "Zig": "@bitCast(@as(@Vector({bytes}, u8), @popCount(@as(@Vector({bytes}, u8), @bitCast({b})))))",
+        "call": "shuffle_epi8 a b",
+    },
+    # the sums are of eight counts, so less than 256
+    "sum-bytes": {
+        "Zig": "({a} *% @as({type}, @splat(0x0101010101010101))) >> @splat(56)",
+        "call": "sad_epu8 a b",
+    },
+    "displaced-sum": _sum("{a} + {b} + {c}", "{a}, {b}"),
+    "displaced-scaled-sum": _sum("{a} + ({b} << {n}) + {c}", "{a}, {b} << {n}"),
+    "displaced-shift": _same(
+        "({a} << {n}) + {b}", Rust="u64::wrapping_add({a} << {n}, {b})", Zig="({a} << {n}) +% {b}"
+    ),
     "low-shl": _same("{a} << {n} & 0xFFFFFFFF"),
     "shl-or-rotl": _ROTATED | {"Go": "{a}<<{n} | {a}>>{m}"},
     "shr-or-rotr": _BACK | {"Go": "{a}>>{n} | {a}<<{m}"},

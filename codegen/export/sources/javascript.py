@@ -35,8 +35,8 @@ class JavaScript(Language):
             raise Inexpressible(f"JavaScript has no expression for '{value.op}'")
         counts = value.attr if isinstance(value.attr, tuple) else (0,)
         n, m = (f"{each}n" for each in (counts[0], -counts[0] % 64))
-        a, b = (*operands, "")[:2]
-        text = filled(text, a=a, b=b, n=n, m=m)
+        given = dict(zip("abc", (*operands, "", ""), strict=False))
+        text = filled(text, **given, n=n, m=m)
         return text if value.op in ("and", "or", "xor", "shr") else f"BigInt.asUintN(64, {text})"
 
     def table(self, name: str, numbers: Sequence[int], size: int) -> Iterator[str]:

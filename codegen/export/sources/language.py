@@ -118,7 +118,7 @@ class Language:
 
     def general(self, value: Value, operands: Sequence[str]) -> str:
         """Return the expression of an operation from its template."""
-        a, b = (*operands, "")[:2]
+        given = dict(zip("abc", (*operands, "", ""), strict=False))
         counts = value.attr if isinstance(value.attr, tuple) else (0,)
         n, m = (self.count(value.lanes, each) for each in (counts, tuple(-count % 64 for count in counts)))
         said, lanes = EXPRESSIONS.get(value.op, {}), max(value.lanes, *(arg.lanes for arg in value.args), 1)
@@ -126,7 +126,7 @@ class Language:
         if text is None:
             raise Inexpressible(f"{self.NAME} has no expression for '{value.op}'")
         kinds = {key: self.type_of(lanes).replace("u64", of) for key, of in _KINDS.items()}
-        return filled(text, a=a, b=b, n=n, m=m, bytes=str(8 * lanes), lanes=str(lanes), **kinds)
+        return filled(text, **given, n=n, m=m, bytes=str(8 * lanes), lanes=str(lanes), **kinds)
 
     def count(self, lanes: int, counts: tuple[int, ...]) -> str:
         """Return the shift count of each lane."""

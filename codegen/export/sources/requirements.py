@@ -25,7 +25,10 @@ _OF_OPERATION: Mapping[str, str] = {
     "affine": "gfni",
 }
 """The feature of an operation on vectors of every width, beyond that of its width."""
-_ON_BYTES = ("add-bytes", "sub-bytes", "interleave", "interleave-high", "shuffle-bytes")
+_ON_BYTES = (
+    *("add-bytes", "sub-bytes", "interleave", "interleave-high", "shuffle-bytes"),
+    *("nibble-counts", "sum-bytes", "rotl-bytes"),
+)
 _OF_AVX2 = ("blend", "splat", "shl-each", "shr-each")
 _IMPLIED: Mapping[str, str] = {"avx2": "avx", _AVX512F: "avx2", _AVX512VL: "avx512dq"} | dict.fromkeys(
     (_AVX512BW, "avx512dq", "avx512vbmi"), _AVX512F

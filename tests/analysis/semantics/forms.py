@@ -51,7 +51,7 @@ v{pand|pandn|por|pxor}d zmm1(k1),zmm2,dword ptr [rsi](1to16)
 v{pand|pandn|por|pxor}q zmm1,zmm2,qword ptr [rsi](1to8)
 v{and|andn|or|xor}ps ymm1(k1),ymm2,dword ptr [rsi](1to8); v{and|andn|or|xor}pd zmm1(k1)(z),zmm2,zmm3
 {padd|psub|pcmpeq}{b|w|d} xmm1,{xmm2|[rsi]}
-{paddq|psubq|pcmpeqq|pcmpgtq|pcmpgtb|pcmpgtw|pcmpgtd|pmuludq} xmm1,xmm2
+{paddq|psubq|pcmpeqq|pcmpgtq|pcmpgtb|pcmpgtw|pcmpgtd|pmuludq|psadbw} xmm1,xmm2
 v{padd|psub}{b|w|d|q} {xmm1,xmm2,xmm3|ymm1,ymm2,[rsi]|zmm1(k1),zmm2,zmm3|zmm1(k1)(z),zmm2,[rsi]}
 v{pcmpeq|pcmpgt}{b|w|d|q} {ymm1,ymm2,ymm3|k3,zmm2,zmm3|k3(k1),zmm2,[rsi]|k3,ymm2,ymm2}
 {paddus|psubus}{b|w} xmm1,xmm2; v{paddus|psubus}{b|w} {ymm1,ymm2,ymm3|zmm1(k1),zmm2,zmm3}
@@ -117,6 +117,7 @@ vpinsrq xmm1,xmm2,[rsi],1
 {pshufd|pshuflw|pshufhw} xmm1,{xmm2|[rsi]},{0x1b|0x4e}
 v{pshufd|pshuflw|pshufhw} {ymm1,ymm2,0x93|zmm1(k1),zmm2,0x1b}
 {shufps|shufpd} xmm1,xmm2,{0x1b|0x02}; v{shufps|shufpd} {ymm1,ymm2,ymm3,0x6d|zmm1,zmm2,[rsi],0x9a}
+vpsadbw {ymm1,ymm2,ymm3|zmm1,zmm2,[rsi]}
 pshufb xmm1,{xmm2|[rsi]}; vpshufb {ymm1,ymm2,ymm3|zmm1(k1),zmm2,[rsi]|xmm1,xmm2,xmm9}
 {packsswb|packuswb|packssdw|packusdw} xmm1,{xmm2|[rsi]}
 v{packsswb|packuswb|packssdw|packusdw} {ymm1,ymm2,ymm3|zmm1(k1),zmm2,[rsi]|xmm1(k2)(z),xmm2,xmm3}

@@ -87,7 +87,11 @@ def test_the_text_of_c_computes_it(operation: Operation) -> None:
     for numbers in arguments(operation):
         count = numbers[-1] if operation.compute.__code__.co_varnames[len(numbers) - 1] in ("n", "count") else 0
         text = EXPRESSIONS[operation.name]["C"].format(
-            a=numbers[0], b=numbers[min(1, len(numbers) - 1)], n=count, m=-count % 64
+            a=numbers[0],
+            b=numbers[min(1, len(numbers) - 1)],
+            c=numbers[min(2, len(numbers) - 1)],
+            n=count,
+            m=-count % 64,
         )
         assert eval(text, calls) & ALL == operation.of(*numbers), text
 

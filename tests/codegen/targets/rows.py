@@ -20,6 +20,7 @@ _ARGUMENTS: dict[str, Callable[[int], tuple[int, ...]]] = {
     "concatenate": lambda n: (n, n // 2),
     "nonzero-lanes": lambda n: (n,),
     "ternary": lambda n: (n, n, n),
+    **dict.fromkeys(("displaced-sum", "displaced-scaled-sum"), lambda n: (n, n, n)),
     "load": lambda n: (1, 1),
     "put": lambda n: (1, n),
     "put-low": lambda n: (1, 2),
@@ -35,9 +36,8 @@ _LANES = {
 _MASKS = ("nonzero-bytes-mask", "nonzero-lanes", "equal-mask", "less-mask", "less-signed-mask")
 _ONE = frozenset({"to-general", "odd-to-general", "put-low", *_MASKS})
 """Those of vectors with a result of 64 bits."""
-_COUNTED = frozenset(
-    {"shl", "shr", "rotl", "sar", "low-shl", "shl-or-rotl", "shr-or-rotr", "scaled-sum", "load-constant"}
-)
+_SUMS = ("scaled-sum", "displaced-scaled-sum", "displaced-shift")
+_COUNTED = frozenset({"shl", "shr", "rotl", "sar", "low-shl", "shl-or-rotl", "shr-or-rotr", "load-constant", *_SUMS})
 
 
 def values(target: Target, row: Row) -> Iterator[Value]:
@@ -56,7 +56,8 @@ def values(target: Target, row: Row) -> Iterator[Value]:
                     if row.op in ("from-mask", "lanes-of-mask")
                     else (constant(5, shape[-1]), constant(tuple(range(1, shape[-1] + 1))))
                 )
-                for last in (args[-1], *numbers):
+                masks = [constant(n) for n in (0xFF, 0xFFFF, 0xFFFF_FFFF)] if row.op == "and" and lanes == 1 else []
+                for last in (args[-1], *numbers, *masks):
                     value = Value(row.op, (*args[:-1], last), attr, 1 if row.op in _ONE else lanes)
                     if (row.op != "load-constant" or last.constant) and row in target.rows_for(value):
                         yield value
@@ -66,7 +67,9 @@ def _attributes(op: str, lanes: int) -> Iterator[object]:
     if op not in _COUNTED:
         yield from (4,) if op == "distance" else (8, 4, 1)
         return
-    yield from ((n,) * lanes for n in ((5, 1 << 40) if op == "load-constant" else (1, 2)))
+    yield from (
+        (n,) * lanes for n in ((5, 1 << 40) if op == "load-constant" else (1, 2, 32) if op == "rotl" else (1, 2))
+    )
     yield tuple(range(1, lanes + 1))
 
 

@@ -23,7 +23,8 @@ shl | r32,i6
 lea | r64,m64 r32,m64
 imul | r64,r64 r64,m64 r64,r64,i32
 mov | r64,r64 r64,m64 m64,r64 r32,m32 r64,i64 r32,i31
-movzx | r32,m8
+movzx | r32,m8 r32,r8 r32,r16
+mov | r32,r32
 movsxd | r64,m32
 andn pext pdep | r64,r64,r64 r64,r64,m64
 rorx | r64,r64,u6
@@ -34,11 +35,12 @@ jmp | r64 m64
 ret vzeroupper |
 pand por pxor pandn paddq psubq paddb psubb | x,x x,m128
 psllq psrlq | x,u6 x,x
-pmuludq | x,x x,m128
+pmuludq psadbw | x,x x,m128
+psrad | x,u6
 movdqa movdqu | x,x x,m128 m128,x
 movq | x,r64 r64,x
 punpcklqdq punpcklbw punpckhbw | x,x
-pshufd | x,x,u8
+pshufd pshuflw pshufhw | x,x,u8
 movups vmovups | x,m128 m128,x
 vpand vpor vpxor vpandn | x,x,x x,x,m128 y,y,y y,y,m256
 vpmuludq vpcmpeqq vpcmpgtq | x,x,x x,x,m128 y,y,y y,y,m256
@@ -48,6 +50,7 @@ vinserti128 | y,y,x,u1
 vptest | x,x y,y
 vmovdqa vmovdqu | x,x x,m128 m128,x y,y y,m256 m256,y
 vpaddq vpsubq vpaddb vpsubb vpsllvq vpsrlvq vpunpcklbw vpunpckhbw vpshufb | X,X,X X,X,M128 Y,Y,Y Y,Y,M256 Z,Z,Z Z,Z,M512
+vpsadbw | X,X,X X,X,M128 Y,Y,Y Y,Y,M256 Z,Z,Z Z,Z,M512
 vpandq vporq vpxorq vpandnq vprolvq vpsravq vpmullq | X,X,X X,X,M128 Y,Y,Y Y,Y,M256 Z,Z,Z Z,Z,M512
 vpunpcklqdq vpunpckhqdq | X,X,X Y,Y,Y Z,Z,Z
 vshufi64x2 | Z,Z,Z,u8
