@@ -155,8 +155,8 @@ class Methods(ABC):
         """Write listings, objects or source into the folder `output`, and return a one-line summary.
 
         If bitwuzla is installed, kernels that are not proved are left out, and if none is proved, nothing is written.
-        With `unproved` no proof is tried, and all kernels are written. `isa` is "all" or a comma-separated list of instruction sets.
-        `format` is nasm, gas, att, masm, go, elf, coff, macho, lib, c, rust, zig or javascript.
+        With `unproved` no proof is tried, and all kernels are written. `isa` is "all" or a comma-separated list of
+        instruction sets. `format` is nasm, gas, att, masm, go, elf, coff, macho, lib, c, rust, zig or javascript.
         """
         return api.export(
             self.routines,
