@@ -249,6 +249,51 @@ class Execution:
         """Set these flags; None makes a flag undefined."""
         self.state.flags.update(flags)
 
+    # ---- values
+
+    def bit(self, a: Bits, place: int, width: int) -> Bits:
+        """Return bit number `place` of a value of `width` bits."""
+        return self.domain.extract(a, place, 1, width)
+
+    def extend(self, a: Bits, width: int, to: int) -> Bits:
+        """Return the value zero-extended from `width` to `to` bits."""
+        return a if to == width else self.domain.concat(0, a, to - width, width)
+
+    def sign_extend(self, a: Bits, width: int, to: int) -> Bits:
+        """Return the value sign-extended from `width` to `to` bits."""
+        if to == width:
+            return a
+        above = self.domain.ite(self.bit(a, width - 1, width), (1 << (to - width)) - 1, 0, to - width)
+        return self.domain.concat(above, a, to - width, width)
+
+    def concat_bits(self, bits: Sequence[Bits]) -> Bits:
+        """Return a value as wide as the number of `bits`, which are its bits, the lowest first."""
+        result = bits[0]
+        for place, higher in enumerate(bits[1:], 1):
+            result = self.domain.concat(higher, result, 1, place)
+        return result
+
+    def is_zero(self, a: Bits, width: int) -> Bits:
+        """Return 1 if the value is 0, else 0."""
+        return self.domain.eq(a, 0, width)
+
+    def result_flags(self, result: Bits, width: int) -> dict[str, Flag | None]:
+        """Return functions that compute ZF, SF and PF of a result, by the flags' names in lower case."""
+
+        def parity() -> Bits:
+            return reduce(lambda odd, place: self.domain.xor(odd, self.bit(result, place, width), 1), range(8), 1)
+
+        return {
+            "zf": lambda: self.is_zero(result, width),
+            "sf": lambda: self.bit(result, width - 1, width),
+            "pf": parity,
+        }
+
+    def put_result(self, result: Bits, width: int, **flags: Flag | None) -> None:
+        """Write the result to the first operand, set ZF, SF and PF by it, then set `flags`, which take precedence."""
+        self.put(0, result)
+        self.set_flags({**self.result_flags(result, width), **flags})
+
     # ---- vector registers
 
     def elements(self, operand: int, width: int, bits: int | None = None, masked: bool = False) -> list[Bits]:
