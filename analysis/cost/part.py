@@ -68,7 +68,7 @@ def longest_path(binary: Binary) -> tuple[Decoded, ...]:
             to = places.get(offset, 0)
             if to <= at:
                 raise ValueError(
-                    f"the longest path is unknown: '{code[at].text()}' at offset {code[at].offset:#x} jumps back, or "
+                    f"the longest path is unknown: {code[at].title} jumps back, or "
                     "to an unknown place: for a routine add --executed, for another function use setwise count"
                 )
             if lengths[to] >= lengths[at]:

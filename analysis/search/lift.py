@@ -106,7 +106,7 @@ class _Lifting:
             self._operation(instruction)
 
     def refusal(self, instruction: Decoded, why: str) -> SearchError:
-        return SearchError(f"'{instruction.text()}' at offset {instruction.offset:#x}: {why}")
+        return SearchError(f"{instruction.title}: {why}")
 
     # ---- the stack
 
@@ -222,7 +222,7 @@ class _Lifting:
             self.at[first.full] = known
             return
         number = self._number()
-        self.steps.append(ProgramStep(number, form, tuple(reading.args), _describe(instruction)))
+        self.steps.append(ProgramStep(number, form, tuple(reading.args), instruction.title))
         self.bits[number] = first.bits
         self.at[first.full] = number
 
@@ -259,7 +259,7 @@ class _Lifting:
         )
         row = Spelling("put", instruction.mnemonic, "", file=_file(source), parts=parts)
         form = Form(row, "put", None, ("general", _file(source)), None, memory.bits)
-        self.steps.append(ProgramStep(self._number(), form, (pointer, value), _describe(instruction)))
+        self.steps.append(ProgramStep(self._number(), form, (pointer, value), instruction.title))
 
     def _number(self) -> int:
         return len(self.parameters) + len(self.steps)
@@ -368,10 +368,6 @@ def _after_first(part: Written) -> Written:
 _NEXT: Mapping[str, Letter] = MappingProxyType({"d": "d", "a": "b", "b": "c", "c": "c"})
 
 
-def _describe(instruction: Decoded) -> str:
-    return f"'{instruction.text()}' at offset {instruction.offset:#x}"
-
-
 def _arbitrary(place: int, lane: int, sample: int) -> int:
     return (0x9E37_79B9_7F4A_7C15 * (1 + place * 64 + lane * 8 + sample)) % (1 << 64)
 
@@ -383,7 +379,7 @@ def lift(binary: Binary, task: Task, target: Target) -> Program:
         raise SearchError("only code that ends in ret can be searched")
     for instruction in instructions[:-1]:
         if instruction.flow != "next":
-            raise SearchError(f"{_describe(instruction)}: jumps and calls are not supported")
+            raise SearchError(f"{instruction.title}: jumps and calls are not supported")
     lifting = _Lifting(MemoryImage(binary), task, target)
     lifting.begin()
     for instruction in instructions[:-1]:

@@ -42,11 +42,6 @@ class ContractViolation(SemanticsError):
     allowed = 0
 
 
-def complaint(instruction: Decoded, what: str) -> str:
-    """Return an error line: the instruction, its offset, then `what`, such as "reads rax, which has no value"."""
-    return f"'{instruction.text()}' at offset {instruction.offset:#x} {what}"
-
-
 class AddressSpace(Protocol):
     """The interface of memory: little-endian, 64-bit byte addresses, accesses of 8 to 64 bits."""
 
@@ -119,8 +114,7 @@ class Execution:
 
     def unknown(self, what: str = "") -> Unsupported:
         """Return the error for this instruction, which has no semantics; `what` says why."""
-        text, offset = self.instruction.text(), self.instruction.offset
-        return Unsupported(f"no semantics for '{text}' at offset {offset:#x}{what and ': ' + what}")
+        return Unsupported(f"no semantics for {self.instruction.title}{what and ': ' + what}")
 
     # ---- general and mask registers, immediates, memory
 
@@ -191,7 +185,7 @@ class Execution:
     def register(self, full: str) -> Bits:
         """Return all 64 bits of a general or mask register by its full name. Raises SemanticsError without a value."""
         if full not in self.state.registers:
-            raise SemanticsError(complaint(self.instruction, f"reads {full}, which has no value"))
+            raise SemanticsError(f"{self.instruction.title} reads {full}, which has no value")
         return self.state.registers[full]
 
     def address(self, memory: Mem) -> Bits:
@@ -232,7 +226,7 @@ class Execution:
         try:
             yield
         except SemanticsError as error:
-            error.args = (complaint(self.instruction, str(error)),)
+            error.args = (f"{self.instruction.title} {error}",)
             raise
 
     # ---- flags
@@ -319,7 +313,7 @@ class Execution:
     def lanes(self, register: Reg) -> tuple[Bits, ...]:
         """Return the eight 64-bit lanes of a vector register, lowest first. Raises SemanticsError without a value."""
         if register.full not in self.state.vectors:
-            raise SemanticsError(complaint(self.instruction, f"reads {register.name}, which has no value"))
+            raise SemanticsError(f"{self.instruction.title} reads {register.name}, which has no value")
         return self.state.vectors[register.full]
 
     def mask_bits(self, number: int) -> list[Bits] | None:
