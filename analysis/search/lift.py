@@ -2,21 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 
 from setwise.analysis.code.decode import Binary, Decoded, Imm, Mem, Reg, decode, signed
 from setwise.analysis.proof.image import MemoryImage
-from setwise.analysis.search.forms import (
-    Address,
-    Form,
-    Hole,
-    Letter,
-    SearchError,
-    Spelling,
-    Written,
-    folding,
-    overwrites,
-)
+from setwise.analysis.search.forms import Address, Form, Hole, SearchError, Spelling, Written, folding, overwrites
 from setwise.analysis.search.program import Argument, Known, Program, ProgramInput, ProgramStep
 from setwise.analysis.semantics.samples import Samples
 from setwise.analysis.semantics.state import GENERAL, MASKS, VECTORS, SemanticsError
@@ -203,13 +192,8 @@ class _Lifting:
             raise self.refusal(instruction, "instructions with more than three arguments are not supported")
         files = tuple(_file_of(arg, self.files) for arg in reading.args)
         name = instruction.mnemonic
-        op = (
-            "nonzero-bytes-mask"
-            if first.file == "mask"
-            else _NAMES.get(name, "lifted")
-            if first.bits != 32
-            else "lifted"
-        )
+        plain = _NAMES.get(name, "lifted") if first.bits != 32 else "lifted"
+        op = "nonzero-bytes-mask" if first.file == "mask" else plain
         if op in ("and", "or", "xor", "add") and len(reading.args) != 2:
             op = "lifted"
         row: Row = Spelling(op, name, "", file=_file(first), parts=parts, over=over)
@@ -280,9 +264,9 @@ class _Reading:
     instruction: Decoded
     args: list[Argument] = field(default_factory=list)
 
-    def take(self, value: Argument) -> Letter:
+    def take(self, value: Argument) -> str:
         self.args.append(value)
-        return _LETTERS[min(len(self.args), 3) - 1]
+        return "abc"[min(len(self.args), 3) - 1]
 
     def hole(self, register: Reg) -> Hole:
         if register.file == "other" or register.low or register.bits == 16 or register.full == "rsp":
@@ -344,7 +328,6 @@ class _Reading:
 
 
 _RSP = Reg("rsp", 64, "general", "rsp")
-_LETTERS: tuple[Letter, ...] = ("a", "b", "c")
 
 
 def _file(register: Reg) -> RegisterFile:
@@ -365,7 +348,7 @@ def _after_first(part: Written) -> Written:
     return replace(part, letter=_NEXT[part.letter]) if isinstance(part, Hole) else part
 
 
-_NEXT: Mapping[str, Letter] = MappingProxyType({"d": "d", "a": "b", "b": "c", "c": "c"})
+_NEXT = {"d": "d", "a": "b", "b": "c", "c": "c"}
 
 
 def _arbitrary(place: int, lane: int, sample: int) -> int:
