@@ -1,6 +1,5 @@
 """The translation of bytes to a program: without registers, moves, stack slots; loaded read-only data are constants."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from setwise.analysis.code.decode import Binary, Decoded, Imm, Mem, Reg, decode, signed
@@ -147,7 +146,7 @@ class _Lifting:
             if slot is None or slot not in self.slots:
                 return False
             value = self.slots[slot]
-            if _file_of(value, self.files) != to.file or source.bits != to.bits:
+            if self.file_of(value) != to.file or source.bits != to.bits:
                 return False
             self.at[to.full] = value
             return True
@@ -160,9 +159,9 @@ class _Lifting:
         self.at[to.full] = value
         return True
 
-    @property
-    def files(self) -> Mapping[int, RegisterFile]:
-        return Program(tuple(self.parameters), tuple(self.steps), ()).files
+    def file_of(self, arg: Argument) -> RegisterFile:
+        files = Program(tuple(self.parameters), tuple(self.steps), ()).files
+        return arg.file if isinstance(arg, Known) else files[arg]
 
     # ---- operations
 
@@ -190,7 +189,7 @@ class _Lifting:
             reading.args.insert(0, self.at[first.full])
         if len(reading.args) > 3:
             raise self.refusal(instruction, "instructions with more than three arguments are not supported")
-        files = tuple(_file_of(arg, self.files) for arg in reading.args)
+        files = tuple(self.file_of(arg) for arg in reading.args)
         name = instruction.mnemonic
         plain = _NAMES.get(name, "lifted") if first.bits != 32 else "lifted"
         op = "nonzero-bytes-mask" if first.file == "mask" else plain
@@ -215,7 +214,7 @@ class _Lifting:
         domain = Samples(_CONSTANT)
         given = []
         for place, arg in enumerate(args):
-            lanes = 8 if _file_of(arg, self.files) == "vector" else 1
+            lanes = 8 if self.file_of(arg) == "vector" else 1
             words = [domain.of(_arbitrary(place, lane, at) for at in range(_CONSTANT)) for lane in range(lanes)]
             given.append(arg.words if isinstance(arg, Known) else words)
         # Equal arguments get equal samples.
@@ -295,7 +294,7 @@ class _Reading:
         file: RegisterFile = "vector" if vectors and "pinsr" not in self.instruction.mnemonic else "general"
         if slot is not None and slot in self.lifting.slots and not memory.broadcast:
             value = self.lifting.slots[slot]
-            if _file_of(value, self.lifting.files) == file and (file == "vector" or memory.bits == 64):
+            if self.lifting.file_of(value) == file and (file == "vector" or memory.bits == 64):
                 return Hole(self.take(value), file, memory.bits)
         words = self._constant(memory)
         if words is None:
@@ -334,10 +333,6 @@ def _file(register: Reg) -> RegisterFile:
     if register.file == "other":
         raise SearchError(f"the register {register.name} is not supported")
     return register.file
-
-
-def _file_of(arg: Argument, files: Mapping[int, RegisterFile]) -> RegisterFile:
-    return arg.file if isinstance(arg, Known) else files[arg]
 
 
 def _after_first(part: Written) -> Written:
