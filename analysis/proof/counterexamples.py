@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from setwise.analysis.proof.certificate import Counterexample
 from setwise.analysis.proof.claims import Case, EntryUnknowns, results
 from setwise.analysis.proof.pointers import Addresses, Pointer
-from setwise.analysis.proof.solver import Model, Solver
+from setwise.analysis.proof.solver import Model
 from setwise.analysis.semantics.domains import Bits
 from setwise.analysis.semantics.state import MachineState
 from setwise.analysis.spec.task import Task, TaskError
@@ -13,16 +13,11 @@ from setwise.analysis.spec.task import Task, TaskError
 _FEW_PIECES = 3
 
 
-def readable_model(solver: Solver, task: Task, words: Sequence[Bits], conditions: Sequence[Bits]) -> Model | None:
-    """Return a model of the conditions that is easy to read, or None if they cannot hold.
+def wishes(domain: Addresses, task: Task, words: Sequence[Bits]) -> Iterator[Bits]:
+    """Yield properties of a readable counterexample as one-bit conditions, in order of priority.
 
-    `words` are the arguments. As far as the conditions allow, boards in the model have few pieces, on low squares.
+    `words` are the arguments. Boards should have few pieces, on low squares.
     """
-    return solver.pleasing(conditions, _wishes(solver.domain, task, words), about="a claim fails, readably")
-
-
-def _wishes(domain: Addresses, task: Task, words: Sequence[Bits]) -> Iterator[Bits]:
-    """Yield properties of a readable counterexample as one-bit conditions, in order of priority."""
     unknown = [(argument, word) for argument, word in zip(task.words, words, strict=False) if not isinstance(word, int)]
     sliders: Bits = 0
     boards: list[Bits] = []

@@ -17,7 +17,7 @@ from setwise.analysis.code.section_layout import SectionLayout
 from setwise.analysis.proof.certificate import Certificate
 from setwise.analysis.proof.claims import Case, Claim, EntryUnknowns, claims, entry_state, results
 from setwise.analysis.proof.concrete_execution import confirm_by_stepping
-from setwise.analysis.proof.counterexamples import counterexample, readable_model
+from setwise.analysis.proof.counterexamples import counterexample, wishes
 from setwise.analysis.proof.loops import MOST_BOARDS, Loops
 from setwise.analysis.proof.memory import AliasUnknownError
 from setwise.analysis.proof.parts import agree_by_parts, has_sum
@@ -298,7 +298,8 @@ class Prover:
         """Return the certificate after a replay of one failure, or None if the assumptions `together` exclude all."""
         lane = failures[0].claim.lane or 0
         conditions = [*together, self._any([failure.conditions for failure in failures])]
-        model = readable_model(self.solver, case.task, case.lane(lane), conditions)
+        readable = wishes(self.domain, case.task, case.lane(lane))
+        model = self.solver.pleasing(conditions, readable, about="a claim fails, readably")
         if model is None:
             return None
         end = next(failure for failure in failures if model(self._all(failure.conditions), 1))

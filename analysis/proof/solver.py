@@ -152,10 +152,7 @@ class Solver:
         return bool(answer == answers.SAT)
 
     def _model(self, solver: Any) -> Model:
-        def value(term: Bits, width: int) -> int:
-            return int(solver.get_value(self.domain.term(term, width)).value(10))
-
-        return value
+        return lambda term, width: int(solver.get_value(self.domain.term(term, width)).value(10))
 
     def _answer(self, solver: Any, *assumed: Any) -> Any:
         """Return the solver's answer under the `assumed` terms. Raises LimitError if time or memory is used up.

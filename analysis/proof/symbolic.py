@@ -94,7 +94,7 @@ class CodeMap:
             except DecodeError as error:
                 what = f"continues at offset {offset:#x}, which holds no valid instruction"
                 raise ContractViolation(what) from error
-            if self.image.is_set(offset, found.end):
+            if self.image.unknown.overlaps(offset, found.end):
                 what = f"jumps to bytes at offset {offset:#x} that a linker sets: give the linked program"
                 raise Unsupported(what)
             self._at[offset] = found
