@@ -5,8 +5,7 @@ from functools import partial
 
 from setwise.analysis.code.decode import Reg
 from setwise.analysis.semantics.domains import Bits, Domain
-from setwise.analysis.semantics.parts import UNDEFINED, BinaryOperation, Meaning, zero
-from setwise.analysis.semantics.state import Execution, Flag
+from setwise.analysis.semantics.state import UNDEFINED, BinaryOperation, Execution, Flag, Meaning, zero
 
 
 def and_not(d: Domain, a: Bits, b: Bits, width: int) -> Bits:

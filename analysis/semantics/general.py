@@ -1,12 +1,11 @@
 """Semantics of instructions on general registers (moves, arithmetic, logic, stack), branches, flags and nops."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from setwise.analysis.code.decode import Mem
 from setwise.analysis.semantics.domains import Bits, Domain
-from setwise.analysis.semantics.parts import CONDITIONS, UNDEFINED, BinaryOperation, Meaning, zero
-from setwise.analysis.semantics.state import Execution, Goto
+from setwise.analysis.semantics.state import UNDEFINED, BinaryOperation, Execution, Goto, Meaning, zero
 
 Widening = Callable[[Execution, Bits, int, int], Bits]  # extends a value from one width to another
 
@@ -175,6 +174,33 @@ def _multiply_rax(widen: Widening, x: Execution) -> None:
 
 
 # ---- conditions and branches
+
+Condition = Callable[[Execution], Bits]
+
+
+def _less(x: Execution) -> Bits:
+    return x.domain.xor(x.flag("sf"), x.flag("of"), 1)
+
+
+def _opposite(condition: Condition, x: Execution) -> Bits:
+    return x.domain.not_(condition(x), 1)
+
+
+# The suffix in mnemonics of a condition, the suffix of its opposite, and the function that computes the condition.
+_CONDITIONS: Sequence[tuple[str, str, Condition]] = (
+    ("o", "no", lambda x: x.flag("of")),
+    ("b", "ae", lambda x: x.flag("cf")),
+    ("e", "ne", lambda x: x.flag("zf")),
+    ("be", "a", lambda x: x.domain.or_(x.flag("cf"), x.flag("zf"), 1)),
+    ("s", "ns", lambda x: x.flag("sf")),
+    ("p", "np", lambda x: x.flag("pf")),
+    ("l", "ge", _less),
+    ("le", "g", lambda x: x.domain.or_(x.flag("zf"), _less(x), 1)),
+)
+CONDITIONS: Mapping[str, Condition] = {
+    **{name: condition for name, _, condition in _CONDITIONS},
+    **{opposite: partial(_opposite, condition) for _, opposite, condition in _CONDITIONS},
+}
 
 
 def _setcc(condition: str, x: Execution) -> None:

@@ -6,8 +6,7 @@ from itertools import combinations
 
 from setwise.analysis.code.decode import Reg
 from setwise.analysis.semantics.domains import Bits
-from setwise.analysis.semantics.parts import Meaning
-from setwise.analysis.semantics.state import Execution
+from setwise.analysis.semantics.state import Execution, Meaning
 from setwise.analysis.semantics.vector import WIDTHS, of_each_width, with_twins
 
 # ---- moves

@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from setwise.analysis.semantics.domains import Bits
-from setwise.analysis.semantics.parts import Meaning
-from setwise.analysis.semantics.state import Execution
+from setwise.analysis.semantics.state import Execution, Meaning
 from setwise.analysis.semantics.vector import of_each_width, with_twins
 
 

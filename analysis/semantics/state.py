@@ -10,6 +10,10 @@ from setwise.analysis.code.decode import Decoded, Imm, Mem, Reg
 from setwise.analysis.semantics.domains import Bits, Domain
 
 Flag = Callable[[], Bits]  # flags are rarely read, so they are computed lazily
+BinaryOperation = Callable[[Domain, Bits, Bits, int], Bits]
+
+UNDEFINED: Mapping[str, Flag | None] = dict.fromkeys(("cf", "of", "sf", "zf", "pf", "af"))
+"""All status flags, each undefined."""
 
 GENERAL = (
     "rax", "rcx", "rdx", "rbx", "rbp", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15",
@@ -404,3 +408,12 @@ class Execution:
         aligned = self.domain.eq(rest, 0, (bits // 8).bit_length() - 1)
         with self._located():
             self.state.memory.require(aligned, f"needs an address that is a multiple of {bits // 8}")
+
+
+Meaning = Callable[[Execution], Goto | None]
+"""The semantics of an instruction: a function that executes it."""
+
+
+def zero() -> Bits:
+    """Return 0, for a cleared flag."""
+    return 0

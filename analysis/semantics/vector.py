@@ -5,8 +5,7 @@ from functools import partial, reduce
 
 from setwise.analysis.semantics.bits import leading_zeros, population, rotated
 from setwise.analysis.semantics.domains import Bits, Domain
-from setwise.analysis.semantics.parts import BinaryOperation, Meaning, zero
-from setwise.analysis.semantics.state import Execution
+from setwise.analysis.semantics.state import BinaryOperation, Execution, Meaning, zero
 
 WidthMeaning = Callable[[int, Execution], None]
 """The semantics of an instruction for a given element width."""
