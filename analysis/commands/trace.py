@@ -6,8 +6,7 @@ from dataclasses import replace
 
 from setwise.analysis.code.binary import binary_of
 from setwise.analysis.commands.arguments import add
-from setwise.analysis.pictures.board_text import input_lines, squares_lines, turned
-from setwise.analysis.pictures.drawing import Panel, Strip, as_text
+from setwise.analysis.pictures.board_text import Panel, Strip, as_text, input_lines, squares_lines, turned
 from setwise.analysis.pictures.network import network_text
 from setwise.analysis.pictures.slow_motion import EMPTY, SLIDERS, conclusion, fill, fills, strips
 from setwise.analysis.run.caller import Caller

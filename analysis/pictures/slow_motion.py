@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from operator import or_
 
-from setwise.analysis.pictures.drawing import Panel, Strip
+from setwise.analysis.pictures.board_text import Panel, Strip
 from setwise.codegen.board import ALL, DIR8, DIRECTION_SETS, DIRECTIONS, Direction
 from setwise.codegen.ir.routine import Routine
 

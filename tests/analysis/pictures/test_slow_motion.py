@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from setwise.analysis.code.binary import binary_of
 from setwise.analysis.commands.trace import registers
-from setwise.analysis.pictures.drawing import Panel, Strip, as_text
+from setwise.analysis.pictures.board_text import Panel, Strip, as_text
 from setwise.analysis.pictures.network import network_text
 from setwise.analysis.pictures.slow_motion import EMPTY, SLIDERS, TracedFill, conclusion, fill, fills
 from setwise.analysis.run.caller import Caller
