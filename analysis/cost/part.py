@@ -21,14 +21,9 @@ class CostedPart:
     stream: tuple[Decoded, ...]
     kind: Literal["call", "round", "longest", "executed"] = "call"
 
-    @property
-    def is_round(self) -> bool:
-        """Whether the part is a loop iteration."""
-        return self.kind == "round"
-
     def cost(self, processor: Processor) -> Cost:
         """Return the cost of the part on a processor; for a loop iteration, in the steady state."""
-        return (round_cost if self.is_round else cost)(self.stream, processor)
+        return (round_cost if self.kind == "round" else cost)(self.stream, processor)
 
 
 def part_of(binary: Binary) -> CostedPart:
