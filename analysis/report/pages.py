@@ -13,7 +13,7 @@ from setwise.analysis.cost.processors import PROCESSORS, processor
 from setwise.analysis.pictures.boards import slow_motion
 from setwise.analysis.pictures.dependence_graph import DependencePicture, dependences, graph
 from setwise.analysis.pictures.network import prefix_network
-from setwise.analysis.pictures.slow_motion import EMPTY, SLIDERS, fill
+from setwise.analysis.pictures.slow_motion import EMPTY, SLIDERS, fills
 from setwise.analysis.report.figures import Figures, KernelFigures, Measurements, figures_of, keys, shortest_of
 from setwise.analysis.report.report_files import PATH, Files, text
 from setwise.analysis.spec.contracts import task_of
@@ -87,7 +87,7 @@ def generate(recorded: Measurements, check: bool, show: Callable[[str], None], n
 def pages(figures: Figures, recorded: Measurements) -> dict[str, str]:
     """Return the text of every page and picture by its path."""
     fresh = recorded.of(figures)
-    floods = [fill(find(f"{family}.occluded.sout"), (SLIDERS, EMPTY)) for family in FAMILIES]
+    floods = [fills(find(f"{family}.occluded.sout"), (SLIDERS, EMPTY))[0] for family in FAMILIES]
     drawn = {name: dependences([*starmap(_graph, kernels)], MODEL) for name, kernels in _GRAPHS.items()}
     return {
         "README.md": page(
