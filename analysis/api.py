@@ -46,27 +46,23 @@ if TYPE_CHECKING:
     from setwise.analysis.search.search import sessions as sessions
     from setwise.analysis.search.search import shorten as shorten
 
-_HOMES = {
-    "export": "exports.export",
-    "verify": "exports.verify",
-    "bench": "bench.bench",
-    "best": "bench.choice",
-    "request": "bench.choice",
-    "prove": "proofs",
-    "prove_function": "proofs",
-    "check": "run.checks",
-    "check_function": "run.checks",
-    "session_of": "search.search",
-    "sessions": "search.search",
-    "shorten": "search.search",
+_LATER = {
+    "bench.bench": "bench",
+    "bench.choice": "best request",
+    "exports.export": "export",
+    "exports.verify": "verify",
+    "proofs": "prove prove_function",
+    "run.checks": "check check_function",
+    "search.search": "session_of sessions shorten",
 }
-"""The functions that are imported on first use, with their modules in `setwise.analysis`."""
+"""The modules in `setwise.analysis` that are imported on first use, with the functions that are taken from them."""
 
 
 def __getattr__(name: str) -> object:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"setwise.analysis.{_HOMES[name]}"), name)
+    for module, names in _LATER.items():
+        if name in names.split():
+            return getattr(import_module(f"setwise.analysis.{module}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 CLASSES = ("moves", "operations", "constants", "transfers", "loads", "stores", "branches", "stack", "other")

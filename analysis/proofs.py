@@ -15,7 +15,7 @@ from setwise.analysis.code.objects import ObjectFunction
 from setwise.analysis.parallel import WORTH_PROCESSES, Show, in_processes, made, silent
 from setwise.analysis.proof.certificate import Certificate, Confirmation
 from setwise.analysis.proof.prover import TIME_LIMIT, Prover
-from setwise.analysis.proof.smtlib import Question
+from setwise.analysis.proof.solver import Question
 from setwise.analysis.spec.contracts import task_of
 from setwise.analysis.spec.raywalk import DIR8, SETS
 from setwise.analysis.spec.task import Task

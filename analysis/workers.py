@@ -9,7 +9,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from types import TracebackType
@@ -33,7 +33,9 @@ class Workers:
     """
 
     def __init__(self, number: int | None = None) -> None:
-        self._executor = _processes(number or os.cpu_count() or 1)
+        # Spawn the processes on every system, because NumPy's threads do not survive a fork.
+        spawning = multiprocessing.get_context("spawn"), _begin, (os.getpid(), *gc.get_threshold())
+        self._executor = ProcessPoolExecutor(number or os.cpu_count() or 1, *spawning)
         self._others = set(multiprocessing.active_children())
         self._starter = ThreadPoolExecutor(1)  # blocks interrupts: a half-started process would have no owner
         self._starter.submit(_block_interrupts).result()
@@ -56,11 +58,6 @@ class Workers:
         self._starter.shutdown()  # last: on Linux the processes end with the thread that started them
         if isinstance(error, BrokenProcessPool):
             raise CannotRunHere("a worker process crashed or was killed: try the routines one by one") from None
-
-
-def _processes(number: int) -> Executor:
-    """Return an executor that spawns its processes on every system, because NumPy's threads do not survive a fork."""
-    return ProcessPoolExecutor(number, multiprocessing.get_context("spawn"), _begin, (os.getpid(), *gc.get_threshold()))
 
 
 def _block_interrupts() -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from setwise.analysis import api
-from setwise.analysis.pictures.slow_motion import EMPTY, SLIDERS, fill
+from setwise.analysis.pictures.slow_motion import EMPTY, SLIDERS, fills
 from setwise.analysis.report.pages import figure
 from setwise.analysis.run.inputs import RANDOM_BOARDS
 from setwise.codegen import board as directions
@@ -97,8 +97,8 @@ def added() -> list[int]:
 
 def steps() -> list[str]:
     """Return the steps of the fills in slow motion."""
-    fills = (find(f"{family}.occluded.sout") for family in ("dumb7", "kogge-stone"))
-    return [WORDS[len(fill(each, (SLIDERS, EMPTY)).cycles)] for each in fills]
+    routines = (find(f"{family}.occluded.sout") for family in ("dumb7", "kogge-stone"))
+    return [WORDS[len(fills(each, (SLIDERS, EMPTY))[0].cycles)] for each in routines]
 
 
 def six_and_seven() -> list[str]:

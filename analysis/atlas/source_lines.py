@@ -46,22 +46,13 @@ def source_of(lines: Iterable[Line]) -> SourceLines:
 
 def _span(line: Line) -> range:
     """Return the line numbers of the outermost function or method around a line, or of the line alone without one."""
-    for function in _functions(line.file):
-        if line.number in function:
-            return function
-    return range(line.number, line.number + 1)
-
-
-def _functions(file: str) -> tuple[range, ...]:
-    found = []
-    waiting: list[ast.stmt] = [*ast.parse(Path(file).read_text("utf-8")).body]
-    for node in waiting:
-        if isinstance(node, ast.ClassDef):
-            waiting += node.body
-        elif isinstance(node, ast.FunctionDef):
+    for node in ast.walk(ast.parse(Path(line.file).read_text("utf-8"))):  # outer functions come before inner ones
+        if isinstance(node, ast.FunctionDef):
             first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
-            found.append(range(first, (node.end_lineno or node.lineno) + 1))
-    return tuple(found)
+            function = range(first, (node.end_lineno or node.lineno) + 1)
+            if line.number in function:
+                return function
+    return range(line.number, line.number + 1)
 
 
 def _named(file: str) -> str:

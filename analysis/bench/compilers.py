@@ -105,15 +105,6 @@ def _environment() -> dict[str, str]:
     return {**os.environ, "LC_ALL": "C"}
 
 
-def c_name(routine: str) -> str:
-    """Return the name of a routine's C function.
-
-    >>> c_name("kogge-stone.attacks.sout")
-    'kogge_stone_attacks_sout'
-    """
-    return re.sub(r"\W", "_", routine)
-
-
 _SETS = r".*\.(vertical|eastward|westward|rook|bishop|queen)"
 _WHOLE_SIDE = r"sliders\.[^.]*"
 _PIECES = r"sliders\.(union|pair|pieces|sides|counts|mobility)|side\..*|leapers\.(knights|kings)"
@@ -156,7 +147,7 @@ def compile_all(
     source, with other flags, are left out. Raises CompilerError if a compiler fails.
     """
     lanes = lanes or TARGETS[isa].widths[0]
-    wanted = {c_name(name): name for name in routines}
+    wanted = {re.sub(r"\W", "_", name): name for name in routines}
     functions: list[Compiled] = []
     with TemporaryDirectory() as folder, as_file(files("setwise.analysis.bench") / "sources") as texts:
         for compiler in tuple(using) or installed():

@@ -115,8 +115,8 @@ def classify(instruction: Decoded) -> Class:
         return _class_of_lanes(instruction)
     if _OPERATION.fullmatch(name):
         return "operation"
-    where = f"'{instruction.text()}' at offset {instruction.offset:#x}"
-    raise UnclassifiedError(f"{where} is in no class that is counted: give a function without this instruction")
+    remedy = "give a function without this instruction"
+    raise UnclassifiedError(f"{instruction.title} is in no class that is counted: {remedy}")
 
 
 def _is_stack_adjustment(instruction: Decoded) -> bool:

@@ -150,6 +150,11 @@ class Decoded:
         """The first explicit memory operand, or None."""
         return next((operand for operand in self.operands if isinstance(operand, Mem)), None)
 
+    @property
+    def title(self) -> str:
+        """The instruction and its offset, for messages."""
+        return f"'{self.text()}' at offset {self.offset:#x}"
+
     def text(self) -> str:
         """Return the instruction in NASM's syntax.
 

@@ -10,28 +10,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from setwise.analysis.code import elf_reader as elf
 from setwise.analysis.code.decode import Binary, Decoded, decode, decode_from, displacement
-from setwise.analysis.code.elf_reader import (
-    ALLOC,
-    EXECINSTR,
-    EXECUTABLE,
-    GROUP,
-    MERGE,
-    NOBITS,
-    PAGE,
-    PROGBITS,
-    READABLE,
-    STRINGS,
-    THROUGH_TABLE,
-    WRITABLE,
-    WRITE,
-    Elf,
-    ElfError,
-    ElfRelocation,
-    ElfSection,
-    Symbol,
-    name_at,
-)
+from setwise.analysis.code.elf_reader import Elf, ElfError, ElfRelocation, ElfSection, Symbol, name_at
 from setwise.analysis.code.section_layout import Piece, Ranges, SectionLayout
 
 _ALIGNMENT = 64  # a cache line: the largest alignment that an operand needs
@@ -108,7 +89,7 @@ class Extraction:
     def binary(self) -> Binary:
         """Return the function's code with the sections that it reads. Raises ElfError or DecodeError if refused."""
         section, start = self.section, self.function.offset
-        if section.type != PROGBITS or section.flags & ~GROUP != ALLOC | EXECINSTR:
+        if section.type != elf.PROGBITS or section.flags & ~elf.GROUP != elf.ALLOC | elf.EXECINSTR:
             raise ElfError(f"is in {section.name}, which is not a section of read-only code: put it into .text")
         if not 0 <= start < section.size:
             raise ElfError("has no code: its address is outside its section: name another function")
@@ -117,7 +98,7 @@ class Extraction:
             raise ElfError("extends beyond the end of its section: the file is damaged")
         if self.elf.linked:
             content, flags = self.elf.loaded(section.address + start, min(size, _LONGEST + 1))
-            if not flags & EXECUTABLE or flags & WRITABLE:
+            if not flags & elf.EXECUTABLE or flags & elf.WRITABLE:
                 raise ElfError("is in a segment that is writable or not executable: link it as read-only code")
             if self.elf.relocates_text:
                 raise ElfError(
@@ -164,7 +145,7 @@ class Extraction:
         self.data[:] = bytes(end - first)
         for address, section in sorted(wanted.items()):
             content, flags = self.elf.loaded(address, section.size)
-            if not flags & READABLE or flags & WRITABLE:
+            if not flags & elf.READABLE or flags & elf.WRITABLE:
                 raise ElfError(f"reads {section.name}, which is not loaded as read-only data: make it const")
             self.data[address - first : address - first + section.size] = content
             place = address - start
@@ -173,20 +154,20 @@ class Extraction:
 
     def _section_at(self, address: int) -> ElfSection:
         for section in self.elf.sections:
-            if section.flags & ALLOC and 0 <= address - section.address < section.size:
+            if section.flags & elf.ALLOC and 0 <= address - section.address < section.size:
                 return section
         raise ElfError(f"reads {address:#x}, which is in no section: let it read constants of .rodata only")
 
     def _check_constant(self, section: ElfSection, name: str) -> None:
-        if section.flags & EXECINSTR:
+        if section.flags & elf.EXECINSTR:
             cold = "compile with -fno-reorder-blocks-and-partition to keep cold code inside the function"
             hint = cold if section.name == ".text.unlikely" else _ALONE
             raise ElfError(f"calls or reads '{name}', which is outside the function: {hint}")
-        if section.flags & WRITE or section.type == NOBITS:
+        if section.flags & elf.WRITE or section.type == elf.NOBITS:
             addresses = section.name.startswith((".got", ".data.rel.ro"))
             hint = "read static const data that holds no addresses" if addresses else "make it const"
             raise ElfError(f"uses '{name}' in {section.name}, which is not constant: {hint}")
-        plain = section.type == PROGBITS and section.flags & ~(MERGE | STRINGS) == ALLOC
+        plain = section.type == elf.PROGBITS and section.flags & ~(elf.MERGE | elf.STRINGS) == elf.ALLOC
         plain = plain and section.number not in self.elf.grouped
         if not plain or not (self.elf.linked or _CONSTANTS.match(section.name)):
             remedy = _LINKED if section.number in self.elf.grouped else "move it to .rodata"
@@ -247,7 +228,7 @@ class Extraction:
         """Relocate a memory operand's or branch's displacement. A load from the global offset table becomes lea."""
         kind, branches = relocation.kind, instruction.target is not None
         direct = kind in _RELATIVE and (kind == "PC32" or symbol.is_local)
-        table = kind in THROUGH_TABLE and _takes_address(instruction) and at + 4 == instruction.end
+        table = kind in elf.THROUGH_TABLE and _takes_address(instruction) and at + 4 == instruction.end
         if not (direct or (table and relocation.addend == -4)):
             if branches:
                 raise ElfError(f"calls or jumps to '{name}': {_ALONE}")
@@ -308,7 +289,7 @@ class Extraction:
         if own:
             self.targets[instruction.offset] = 0, inside + self.origin
         else:
-            low = self._entry(section, offset, name, symbol) if section.flags & MERGE else 0
+            low = self._entry(section, offset, name, symbol) if section.flags & elf.MERGE else 0
             self.targets[instruction.offset] = self.numbers[number, low], offset - low
         return self._start(section) + offset
 
@@ -322,7 +303,7 @@ class Extraction:
         start, end = self._start(section), self._start(section) + len(content)
         if own:
             self._piece("code", section, self.origin - self.function.offset, start, end)
-        elif not section.flags & MERGE:
+        elif not section.flags & elf.MERGE:
             self.numbers[section.number, 0] = self._piece(f"section {section.number}", section, 0, start, end)
         self._relocate_data(section, own)
 
@@ -337,7 +318,7 @@ class Extraction:
         """
         start, size = self._start(section), section.entry_size
         value = -1 if symbol is None or symbol.is_section else symbol.value
-        if section.flags & STRINGS or size not in (1, 2, 4, 8, 16, 32, 64) or not 0 <= value < section.size:
+        if section.flags & elf.STRINGS or size not in (1, 2, 4, 8, 16, 32, 64) or not 0 <= value < section.size:
             raise ElfError(f"uses '{name}' in {section.name}, whose constants a linker merges: {_LINKED}")
         low = value // size * size
         high = low + size
@@ -351,7 +332,7 @@ class Extraction:
     def _piece(self, base: str, section: ElfSection, origin: int, start: int, end: int) -> int:
         """Append a piece and return its index."""
         alignment = self._alignment(section)
-        if section.flags & MERGE:
+        if section.flags & elf.MERGE:
             alignment = min(alignment, section.entry_size)
         self.pieces.append(Piece(base, alignment, origin, start, end))
         return len(self.pieces) - 1
@@ -359,11 +340,11 @@ class Extraction:
     def _alignment(self, section: ElfSection) -> int:
         """Return the alignment of a section in bytes, at most the page size; in a linked file the page size."""
         if self.elf.linked:
-            return PAGE
+            return elf.PAGE
         alignment = section.alignment or 1
         if alignment & (alignment - 1):
             raise ElfError(f"needs {section.name} with alignment {alignment}, no power of 2: the file is damaged")
-        return min(alignment, PAGE)
+        return min(alignment, elf.PAGE)
 
     def _relocate_data(self, section: ElfSection, own: bool) -> None:
         """Write a section's jump table entries, which are distances, and mark all its relocated bytes as unknown.

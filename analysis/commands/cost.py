@@ -63,7 +63,7 @@ def _print(codes: Sequence[api.CostedCode], as_json: bool) -> None:
     if single:
         print(_title(single.key, single.part) + "\n")
     print_columns([key for key in keys if key not in hidden and any(key in row for row in rows)], rows)
-    if single and not single.part.is_round:
+    if single and single.part.kind != "round":
         print("\n" + marked(single.part.stream, single.costs))
     print("\n" + _NOTE)
     if any(code.part.kind == "longest" for code in codes):

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from setwise.analysis.errors import refused_by_system
-from setwise.analysis.proof.smtlib import Question
+from setwise.analysis.proof.solver import Question
 from setwise.codegen.export.write import write
 
 _LONGEST = 100  # the maximum length, in characters, of the title or of the subject in a file's name

@@ -11,7 +11,7 @@ from setwise.analysis.commands.arguments import add, place
 from setwise.analysis.errors import CannotRunHere
 from setwise.analysis.progress import Progress
 from setwise.analysis.report.figures import measure
-from setwise.analysis.report.generate import generate
+from setwise.analysis.report.pages import generate
 from setwise.analysis.report.report_files import differences, read, write
 
 EXAMPLES = ("setwise report --check", "setwise report -o /tmp/reports")

@@ -14,8 +14,7 @@ from setwise.analysis.commands.tables import print_json, print_reasons, print_ta
 from setwise.analysis.progress import Progress
 from setwise.analysis.proof.prover import Prover
 from setwise.analysis.proofs import Proof
-from setwise.analysis.search.levels import LEVELS
-from setwise.analysis.search.search import SearchSession, Tally, length
+from setwise.analysis.search.search import LEVELS, SearchSession, Tally, length
 from setwise.analysis.semantics.domains import BitVectors
 from setwise.analysis.text import counted
 from setwise.codegen.catalogue import chosen, find

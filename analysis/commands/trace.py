@@ -6,10 +6,9 @@ from dataclasses import replace
 
 from setwise.analysis.code.binary import binary_of
 from setwise.analysis.commands.arguments import add
-from setwise.analysis.pictures.board_text import input_lines, squares_lines, turned
-from setwise.analysis.pictures.drawing import Panel, Strip, as_text
+from setwise.analysis.pictures.board_text import Panel, Strip, as_text, input_lines, squares_lines, turned
 from setwise.analysis.pictures.network import network_text
-from setwise.analysis.pictures.slow_motion import EMPTY, SLIDERS, conclusion, fill, fills, strips
+from setwise.analysis.pictures.slow_motion import EMPTY, SLIDERS, conclusion, fills, strips
 from setwise.analysis.run.caller import Caller
 from setwise.analysis.run.interpreter import Step
 from setwise.analysis.run.positions import words_of
@@ -75,7 +74,7 @@ def network(routine: Routine, words: Sequence[int]) -> str:
     """Return the prefix network of a Kogge-Stone fill in one direction as text. Raises ValueError for other fills."""
     if routine.family != "kogge-stone" or routine.contract.direction in board.DIRECTION_SETS:
         raise ValueError(f"{routine.name} has no prefix network: choose a kogge-stone routine with one direction")
-    shown = fill(routine, words)
+    (shown,) = fills(routine, words)
     return network_text(board.DIRECTIONS[shown.direction].shift, [cycle.steps for cycle in shown.cycles])
 
 

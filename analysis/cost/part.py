@@ -21,14 +21,9 @@ class CostedPart:
     stream: tuple[Decoded, ...]
     kind: Literal["call", "round", "longest", "executed"] = "call"
 
-    @property
-    def is_round(self) -> bool:
-        """Whether the part is a loop iteration."""
-        return self.kind == "round"
-
     def cost(self, processor: Processor) -> Cost:
         """Return the cost of the part on a processor; for a loop iteration, in the steady state."""
-        return (round_cost if self.is_round else cost)(self.stream, processor)
+        return (round_cost if self.kind == "round" else cost)(self.stream, processor)
 
 
 def part_of(binary: Binary) -> CostedPart:
@@ -68,7 +63,7 @@ def longest_path(binary: Binary) -> tuple[Decoded, ...]:
             to = places.get(offset, 0)
             if to <= at:
                 raise ValueError(
-                    f"the longest path is unknown: '{code[at].text()}' at offset {code[at].offset:#x} jumps back, or "
+                    f"the longest path is unknown: {code[at].title} jumps back, or "
                     "to an unknown place: for a routine add --executed, for another function use setwise count"
                 )
             if lengths[to] >= lengths[at]:

@@ -40,10 +40,6 @@ Digest = Annotated[str, Meta(pattern=r"\A[0-9a-f]{64}\Z")]
 SourceName = Annotated[str, Meta(pattern=r"\A[A-Za-z0-9_./+@~-]+\Z", max_length=1 << 12)]
 
 
-class MetadataError(ValueError):
-    """A directory without valid metadata of an export; the message is one line."""
-
-
 class Recorded(Struct, frozen=True):
     """The part of metadata.json from which `verify` derives the rest for comparison."""
 
@@ -133,13 +129,13 @@ def _digest(content: bytes) -> str:
 def read(directory: str | Path) -> Recorded:
     """Return the recorded request of the export in a directory.
 
-    Raises MetadataError if it is missing or invalid, and CannotRunHere if another version of setwise wrote it.
+    Raises ValueError if it is missing or invalid, and CannotRunHere if another version of setwise wrote it.
     """
     path = Path(directory) / NAME
     content = _content(path)
     head = _decoded(path, content, _Head)
     if head.edition != _EDITION:
-        raise MetadataError(f"{path}: unknown edition {head.edition}: export again")
+        raise ValueError(f"{path}: unknown edition {head.edition}: export again")
     if head.setwise != version():
         raise CannotRunHere(
             f"{path}: setwise {head.setwise} wrote it, and this is {version()}, which makes other files: "
@@ -149,16 +145,13 @@ def read(directory: str | Path) -> Recorded:
 
 
 def accounted(directory: Path) -> set[str]:
-    """Return the names of an export's files, metadata.json included. Raises MetadataError without valid metadata."""
+    """Return the names of an export's files, metadata.json included. Raises ValueError without valid metadata."""
     path = directory / NAME
     return {*_decoded(path, _content(path), _Head).files, NAME}
 
 
 def _content(path: Path) -> bytes:
-    try:
-        return read_checked(path, _MOST_BYTES, links=False, larger="any export's", remedy=_REMEDY)
-    except ValueError as error:
-        raise MetadataError(str(error)) from None
+    return read_checked(path, _MOST_BYTES, links=False, larger="any export's", remedy=_REMEDY)
 
 
 def _decoded(path: Path, content: bytes, kind: type[T]) -> T:
@@ -169,4 +162,4 @@ def _decoded(path: Path, content: bytes, kind: type[T]) -> T:
         wrong = f"not JSON ({why}): {_REMEDY}"
         if isinstance(error, msgspec.ValidationError | RecursionError):
             wrong = f"not a valid metadata.json of `setwise export` ({why}): export again"
-        raise MetadataError(f"{path}: {wrong}") from None
+        raise ValueError(f"{path}: {wrong}") from None

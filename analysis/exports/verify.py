@@ -39,7 +39,8 @@ def verify(
     """Reproduce every file of an export from its request alone, compare byte by byte, and prove its kernels again.
 
     A description in a user's Python file is run only with `run_descriptions`, and only if its digest is the exported
-    one; otherwise nothing is reproduced. Raises MetadataError, and CannotRunHere for another version's export.
+    one; otherwise nothing is reproduced. Raises ValueError without valid metadata, and CannotRunHere for an export of
+    another version.
     """
     recorded = read(directory)
     expected = len(recorded.request.names) * len(recorded.request.isas)

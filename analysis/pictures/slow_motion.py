@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from operator import or_
 
-from setwise.analysis.pictures.drawing import Panel, Strip
+from setwise.analysis.pictures.board_text import Panel, Strip
 from setwise.codegen.board import ALL, DIR8, DIRECTION_SETS, DIRECTIONS, Direction
 from setwise.codegen.ir.routine import Routine
 
@@ -98,15 +98,6 @@ def fills(routine: Routine, words: Sequence[int]) -> tuple[TracedFill, ...]:
     return tuple(map(shown, directions))
 
 
-def fill(routine: Routine, words: Sequence[int]) -> TracedFill:
-    """Return the fill of a routine with one direction, as `fills` does. Raises ValueError for one with several."""
-    named = routine.contract.direction
-    if named in DIRECTION_SETS:
-        raise ValueError(f"{named} has {len(DIRECTION_SETS[named])} directions: give a routine with one")
-    (shown,) = fills(routine, words)
-    return shown
-
-
 def _single(name: str, direction: Direction, gen: int, path: int) -> Iterator[Cycle]:
     """Yield dumb7's cycles on the squares of `path`: seven, six for `attacks`, or if until-dry until gen is empty."""
     flood, number, last = gen, 1, 6 if ".attacks." in name else 7
@@ -162,7 +153,7 @@ def conclusion(*shown: TracedFill) -> str:
     """Return a sentence that says which of the last cycles change nothing.
 
     >>> from setwise.codegen.catalogue import find
-    >>> conclusion(fill(find("dumb7.occluded.east"), (1, 0b1110)))
+    >>> conclusion(*fills(find("dumb7.occluded.east"), (1, 0b1110)))
     'Cycles 4 to 7 change nothing: the flood stopped.'
     """
     last, dry = _last(shown), _dry(shown)

@@ -27,7 +27,9 @@ class MemoryImage:
         self.content = binary.image
         whole = Piece("code", _ALIGNMENT, 0, 0, len(self.content))
         layout = binary.layout or SectionLayout((whole,))
-        self._pieces, self._unknown = layout.pieces, Ranges(layout.unknown)
+        self._pieces = layout.pieces
+        self.unknown = Ranges(layout.unknown)
+        """The bytes that a linker or loader sets."""
         self.code, self.origin = self._base(self._pieces[0]), self._pieces[0].origin
         self.areas: dict[Base, list[Area]] = {}
         """The areas of each base, without those that a later one contains."""
@@ -62,11 +64,7 @@ class MemoryImage:
     def is_known(self, area: Area, low: int, high: int) -> bool:
         """Return whether no linker or loader sets a byte of the area from `low` to below `high`."""
         start, end = (min(max(at, area.low), area.high) - area.low + area.start for at in (low, high))
-        return not self._unknown.overlaps(start, end)
-
-    def is_set(self, start: int, end: int) -> bool:
-        """Return whether a linker or loader sets a byte of this range of the image."""
-        return self._unknown.overlaps(start, end)
+        return not self.unknown.overlaps(start, end)
 
     def read(self, area: Area, low: int, size: int) -> int | None:
         """Return the bytes of an area at `low` as a little-endian integer; None if a linker or loader sets one."""

@@ -14,19 +14,18 @@ from itertools import combinations, product
 
 from setwise.analysis.code.decode import Binary, DecodeError
 from setwise.analysis.code.section_layout import SectionLayout
-from setwise.analysis.proof.certificate import Certificate
+from setwise.analysis.proof.certificate import Certificate, Counterexample
 from setwise.analysis.proof.claims import Case, Claim, EntryUnknowns, claims, entry_state, results
 from setwise.analysis.proof.concrete_execution import confirm_by_stepping
-from setwise.analysis.proof.counterexamples import counterexample, readable_model
 from setwise.analysis.proof.loops import MOST_BOARDS, Loops
 from setwise.analysis.proof.memory import AliasUnknownError
 from setwise.analysis.proof.parts import agree_by_parts, has_sum
-from setwise.analysis.proof.pointers import Addresses, same
+from setwise.analysis.proof.pointers import Addresses, Pointer, same
 from setwise.analysis.proof.solver import LimitError, Model, Solver
 from setwise.analysis.proof.symbolic import CodeMap, Explorer, Path, Stop
 from setwise.analysis.run.samples import samples
 from setwise.analysis.semantics.domains import Bits
-from setwise.analysis.semantics.state import SemanticsError, Unsupported
+from setwise.analysis.semantics.state import MachineState, SemanticsError, Unsupported
 from setwise.analysis.spec.task import BY_VALUE, Argument, Task, TaskError, Written, assumptions, specified
 
 TIME_LIMIT = 60.0  # seconds of CPU time
@@ -34,6 +33,7 @@ TIME_LIMIT = 60.0  # seconds of CPU time
 # Numbers of boards for the search of counterexamples: up to three iterations of 8 boards each, two of 32, and a rest.
 _FEW = (*range(10), 16, 17, 24, 31, 32, 64)
 _MOST_ALIASED = 5  # most inputs for which all aliases with the result are tried
+_FEW_PIECES = 3  # on each board of a readable counterexample
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,12 +298,13 @@ class Prover:
         """Return the certificate after a replay of one failure, or None if the assumptions `together` exclude all."""
         lane = failures[0].claim.lane or 0
         conditions = [*together, self._any([failure.conditions for failure in failures])]
-        model = readable_model(self.solver, case.task, case.lane(lane), conditions)
+        readable = _wishes(self.domain, case.task, case.lane(lane))
+        model = self.solver.pleasing(conditions, readable, about="a claim fails, readably")
         if model is None:
             return None
         end = next(failure for failure in failures if model(self._all(failure.conditions), 1))
         expected = self._expected(case.task, case.lane(lane)) if case.lanes else []
-        example = counterexample(self._entry, case, lane, model, expected, end.claim.complaint, end.path.state)
+        example = _counterexample(self._entry, case, lane, model, expected, end.claim.complaint, end.path.state)
         given = [
             self.domain.eq(word, value, 64)
             for (_, values), words in zip(example.inputs, case.words, strict=True)
@@ -322,7 +323,7 @@ class Prover:
 
     def _stopped(self, case: Case, what: str, model: Model, so_far: Certificate) -> Certificate:
         expected = self._expected(case.task, case.lane(0)) if case.lanes else []
-        example = counterexample(self._entry, case, 0, model, expected, what, None)
+        example = _counterexample(self._entry, case, 0, model, expected, what, None)
         return confirmed(replace(so_far, status="refuted", reason=what, counterexample=example))
 
 
@@ -333,3 +334,66 @@ def confirmed(refuted: Certificate) -> Certificate:
         return replace(refuted, confirmation=confirmation)
     reason = f"{refuted.reason} according to the solver, {confirmation.description}"
     return replace(refuted, status="not proved", reason=reason, counterexample=None)
+
+
+def _wishes(domain: Addresses, task: Task, words: Sequence[Bits]) -> Iterator[Bits]:
+    """Yield properties of a readable counterexample as one-bit conditions, in order of priority.
+
+    `words` are the arguments. Boards should have few pieces, on low squares.
+    """
+    unknown = [(argument, word) for argument, word in zip(task.words, words, strict=False) if not isinstance(word, int)]
+    sliders: Bits = 0
+    boards: list[Bits] = []
+    for argument, word in unknown:
+        if argument.kind == "board":
+            sliders = domain.or_(sliders, word, 64)
+        if argument.kind in ("board", "leapers"):
+            boards.append(word)
+    for argument, word in unknown:
+        if argument.kind in ("empty", "occupied"):
+            blockers = domain.not_(word, 64) if argument.kind == "empty" else word
+            boards.append(domain.and_(blockers, domain.not_(sliders, 64), 64))
+    for word in boards:
+        fewer = word
+        for _ in range(_FEW_PIECES):
+            yield domain.eq(fewer, 0, 64)
+            fewer = domain.and_(fewer, domain.sub(fewer, 1, 64), 64)
+    for argument, word in unknown:
+        if argument.kind == "empty":
+            yield domain.eq(domain.and_(word, sliders, 64), 0, 64)
+            # If some slider must be on an empty square, all of them should be.
+            yield domain.eq(domain.and_(domain.not_(word, 64), sliders, 64), 0, 64)
+            boards.append(domain.and_(word, sliders, 64))
+    for word in boards:
+        for square in reversed(range(64)):
+            yield domain.eq(domain.and_(word, 1 << square, 64), 0, 64)
+
+
+def _counterexample(
+    entry: EntryUnknowns,
+    case: Case,
+    lane: int,
+    model: Model,
+    expected: Sequence[Bits],
+    what: str,
+    state: MachineState | None,
+) -> Counterexample:
+    """Return the counterexample of a model, with the complaint `what`. `state` is the state on return, or None.
+
+    The expected results are recomputed over integers. Raises TaskError if the model gives others for `expected`.
+    """
+    inputs = tuple(
+        (argument.name, tuple(model(word, 64) for word in lanes))
+        for argument, lanes in zip(case.task.words, case.words, strict=True)
+    )
+    registers = {name: model(value, 64) for name, value in entry.words()}
+    wanted: tuple[int, ...] = ()
+    got: tuple[int, ...] = ()
+    if case.lanes:
+        wanted = case.task.expected([lanes[min(lane, len(lanes) - 1)] for _, lanes in inputs])
+        if wanted != tuple(model(word, 64) for word in expected):
+            raise TaskError("the specification does not give equal results twice: let it depend on its arguments alone")
+        made = [] if state is None else results(case, state, lane)
+        got = tuple(0 if isinstance(word, Pointer) else model(word, 64) for word in made)
+    alias = case.alias[0] if case.alias else None
+    return Counterexample(what, inputs, lane, wanted, got, registers, alias=alias, runs=state is not None)

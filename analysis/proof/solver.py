@@ -1,20 +1,21 @@
-"""Queries to bitwuzla.
+"""Queries to bitwuzla, and their SMT-LIB 2 text for a second opinion from other solvers.
 
 bitwuzla is made for bit-vectors: it rewrites, and bit-blasts to SAT. It installs from PyPI without dependencies, and
 has the licence of setwise (MIT). Only this module asks the solver.
 """
 
+import re
 import resource
 import signal
 import time
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 from setwise.analysis.proof.pointers import Addresses
-from setwise.analysis.proof.smtlib import Question, script
-from setwise.analysis.semantics.domains import Bits
+from setwise.analysis.semantics.domains import Bits, BitVectors
 
 Model = Callable[[Bits, int], int]
 """A function from a value and its width to its number under one assignment of the unknowns."""
@@ -26,10 +27,34 @@ _MOST_MEMORY = 1200 * _MEGABYTE  # above the memory in use at the start of a pro
 _CHECKS = 64  # checks of the time for each check of the memory; terms weighed for each check of the time
 _CALLS = 4096  # callbacks from the solver for each check of the limits
 _LARGEST_FORMULA = 600_000  # bits, as `_weight` counts them: bit-blasting cannot be interrupted
+# bitwuzla writes shared terms as `(define-const @def7 SORT TERM)`. Other solvers do not know define-const, and names
+# with @ are reserved. So the name becomes $7: no unknown's name contains a $.
+_SHARED = re.compile(r"\|[^|]*\||@def(\d+)")
+_DEFINED = re.compile(r"^\(define-const (\S+) ", re.MULTILINE)
 
 
 class LimitError(Exception):
     """A proof that has used up its time or memory, or has a formula that is too large. The message says which."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A solver query; `about` describes in words the situation that is possible if the answer is sat.
+
+    `script` is SMT-LIB 2 in the logic QF_BV: memory is resolved into bit-vectors beforehand. `answer` is sat, unsat or
+    unknown; `solver` is the solver's name and version.
+    """
+
+    about: str
+    script: str
+    answer: str
+    solver: str
+
+    def text(self, *remarks: str) -> str:
+        """Return the query as the text of a file, below remarks of one line each."""
+        lines = (*remarks, f"Is it possible that {self.about}? {self.solver}: {self.answer}")
+        comments = "".join(f"; {line}\n" for line in lines)
+        return f"{comments}(set-info :smt-lib-version 2.6)\n(set-info :status {self.answer})\n{self.script}"
 
 
 class Solver:
@@ -146,16 +171,13 @@ class Solver:
         answer = self._answer(solver)
         self.asked += 1
         if self.kept is not None:
-            self.kept.append(Question(about, script(self.domain, terms), answer.name.lower(), self.name))
+            self.kept.append(Question(about, _script(self.domain, terms), answer.name.lower(), self.name))
         if answer not in (answers.SAT, answers.UNSAT):
             raise LimitError("the time limit was reached: allow more by --time-limit, or run setwise check")
         return bool(answer == answers.SAT)
 
     def _model(self, solver: Any) -> Model:
-        def value(term: Bits, width: int) -> int:
-            return int(solver.get_value(self.domain.term(term, width)).value(10))
-
-        return value
+        return lambda term, width: int(solver.get_value(self.domain.term(term, width)).value(10))
 
     def _answer(self, solver: Any, *assumed: Any) -> Any:
         """Return the solver's answer under the `assumed` terms. Raises LimitError if time or memory is used up.
@@ -201,3 +223,12 @@ def _memory() -> int:
     except OSError:
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     return pages * resource.getpagesize()
+
+
+def _script(domain: BitVectors, terms: Sequence[Any]) -> str:
+    """Return the query whether these one-bit terms can all be 1 as SMT-LIB. Common subterms are written once."""
+    printer = domain.bitwuzla.Bitwuzla(domain.terms, domain.bitwuzla.Options())
+    for term in terms:
+        printer.assert_formula(domain.is_true(term))
+    named = _SHARED.sub(lambda found: f"${found[1]}" if found[1] else found[0], printer.print_formula())
+    return _DEFINED.sub(r"(define-fun \1 () ", named)

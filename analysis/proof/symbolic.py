@@ -19,14 +19,7 @@ from setwise.analysis.proof.path_state import fork
 from setwise.analysis.proof.pointers import Addresses, Pointer
 from setwise.analysis.proof.solver import Model, Solver
 from setwise.analysis.semantics.domains import Bits
-from setwise.analysis.semantics.state import (
-    ContractViolation,
-    Goto,
-    MachineState,
-    SemanticsError,
-    Unsupported,
-    complaint,
-)
+from setwise.analysis.semantics.state import ContractViolation, Goto, MachineState, SemanticsError, Unsupported
 from setwise.analysis.semantics.table import execute
 
 RETURNED = -1
@@ -101,7 +94,7 @@ class CodeMap:
             except DecodeError as error:
                 what = f"continues at offset {offset:#x}, which holds no valid instruction"
                 raise ContractViolation(what) from error
-            if self.image.is_set(offset, found.end):
+            if self.image.unknown.overlaps(offset, found.end):
                 what = f"jumps to bytes at offset {offset:#x} that a linker sets: give the linked program"
                 raise Unsupported(what)
             self._at[offset] = found
@@ -202,7 +195,7 @@ class Explorer:
             if self.sure(path, condition):
                 continue
             model = self.model(path, self.domain.not_(condition, 1))
-            return [Stop(complaint(instruction, what), model)]
+            return [Stop(f"{instruction.title} {what}", model)]
         if goto is None or (isinstance(goto.condition, int) and goto.condition == 0):
             path.offset = instruction.end
             return None

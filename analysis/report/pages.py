@@ -1,18 +1,23 @@
-"""The pages of reports/: text from templates/, figures from kernels and from the recorded file."""
+"""The files of reports/: pages of text from templates/ and figures from kernels and the recorded file, and pictures."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from importlib.resources import files
 from itertools import product, starmap
 
+from msgspec.structs import replace as altered
+
+from setwise.analysis.bench.compilers import installed
 from setwise.analysis.code.binary import binary_of
 from setwise.analysis.code.compare import side_by_side
 from setwise.analysis.cost.processors import PROCESSORS, processor
 from setwise.analysis.pictures.boards import slow_motion
 from setwise.analysis.pictures.dependence_graph import DependencePicture, dependences, graph
 from setwise.analysis.pictures.network import prefix_network
-from setwise.analysis.pictures.slow_motion import EMPTY, SLIDERS, fill
-from setwise.analysis.report.figures import Figures, KernelFigures, Measurements, figures_of
+from setwise.analysis.pictures.slow_motion import EMPTY, SLIDERS, fills
+from setwise.analysis.report.figures import Figures, KernelFigures, Measurements, figures_of, keys, shortest_of
+from setwise.analysis.report.report_files import PATH, Files, text
 from setwise.analysis.spec.contracts import task_of
+from setwise.analysis.workers import Workers
 from setwise.codegen.board import DIR8, DIRECTION_SETS, DIRECTIONS
 from setwise.codegen.catalogue import catalogue, find
 from setwise.codegen.lower import lower
@@ -51,10 +56,38 @@ _FORMS = (
 _SHOWN = ("sout", "east", "queen", "")  # directions in costs.md; "" is a routine without one
 
 
+def generate(recorded: Measurements, check: bool, show: Callable[[str], None], note: Callable[[str], None]) -> Files:
+    """Compile all kernels, run the C compilers, and return the text of every report file by its path.
+
+    With `check`, only compilers of the recorded versions run. `note` receives a line about each recorded compiler that
+    does not run, `show` a line of progress on each kernel.
+    """
+    here = {each.name: each for each in installed() if not check or recorded.compilers.get(each.name) == each.version}
+    for name in recorded.compilers.keys() - here.keys():
+        note(f"not checked: {recorded.compilers[name]}, which is not installed")
+    isas = [isa for isa, target in TARGETS.items() if target.extends is None]
+    with Workers() as workers:
+        made = {
+            name: {isa: workers.submit(shortest_of, compiler, isa) for isa in isas} for name, compiler in here.items()
+        }
+        figures = Figures()
+        for task in [workers.submit(figures_of, *key) for key in keys()]:
+            kernel = task.result()
+            show(f"{kernel.name} {kernel.isa}")
+            figures[kernel.name, kernel.isa, kernel.lanes] = kernel
+        shortest = {name: {isa: task.result() for isa, task in each.items()} for name, each in made.items()}
+    recorded = altered(
+        recorded,
+        compilers=dict(sorted({**recorded.compilers, **{each.name: each.version for each in here.values()}}.items())),
+        shortest=dict(sorted({**recorded.shortest, **shortest}.items())),
+    )
+    return {**pages(figures.differing, recorded), PATH: text(recorded)}
+
+
 def pages(figures: Figures, recorded: Measurements) -> dict[str, str]:
     """Return the text of every page and picture by its path."""
     fresh = recorded.of(figures)
-    floods = [fill(find(f"{family}.occluded.sout"), (SLIDERS, EMPTY)) for family in FAMILIES]
+    floods = [fills(find(f"{family}.occluded.sout"), (SLIDERS, EMPTY))[0] for family in FAMILIES]
     drawn = {name: dependences([*starmap(_graph, kernels)], MODEL) for name, kernels in _GRAPHS.items()}
     return {
         "README.md": page(

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
-from typing import Literal
 
 from setwise.analysis.code.decode import Decoded, decode
 from setwise.analysis.semantics.domains import Bits, Domain
@@ -15,7 +14,6 @@ from setwise.codegen.machine.code import Code, Datum, Instruction, Memory, Opera
 from setwise.codegen.targets.operands import OperandForm
 from setwise.codegen.targets.table import Row
 
-Letter = Literal["d", "a", "b", "c"]
 Lanes = tuple[Bits, ...]
 """The content of a register: one 64-bit word, or eight for a vector register, the lowest first."""
 
@@ -36,7 +34,7 @@ class SearchError(ValueError):
 class Hole:
     """An open register operand of `bits` bits: d is the result, a, b and c are the arguments."""
 
-    letter: Letter
+    letter: str
     file: RegisterFile
     bits: int
 

@@ -1,22 +1,10 @@
 """The translation of bytes to a program: without registers, moves, stack slots; loaded read-only data are constants."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 
 from setwise.analysis.code.decode import Binary, Decoded, Imm, Mem, Reg, decode, signed
 from setwise.analysis.proof.image import MemoryImage
-from setwise.analysis.search.forms import (
-    Address,
-    Form,
-    Hole,
-    Letter,
-    SearchError,
-    Spelling,
-    Written,
-    folding,
-    overwrites,
-)
+from setwise.analysis.search.forms import Address, Form, Hole, SearchError, Spelling, Written, folding, overwrites
 from setwise.analysis.search.program import Argument, Known, Program, ProgramInput, ProgramStep
 from setwise.analysis.semantics.samples import Samples
 from setwise.analysis.semantics.state import GENERAL, MASKS, VECTORS, SemanticsError
@@ -106,7 +94,7 @@ class _Lifting:
             self._operation(instruction)
 
     def refusal(self, instruction: Decoded, why: str) -> SearchError:
-        return SearchError(f"'{instruction.text()}' at offset {instruction.offset:#x}: {why}")
+        return SearchError(f"{instruction.title}: {why}")
 
     # ---- the stack
 
@@ -158,7 +146,7 @@ class _Lifting:
             if slot is None or slot not in self.slots:
                 return False
             value = self.slots[slot]
-            if _file_of(value, self.files) != to.file or source.bits != to.bits:
+            if self.file_of(value) != to.file or source.bits != to.bits:
                 return False
             self.at[to.full] = value
             return True
@@ -171,9 +159,9 @@ class _Lifting:
         self.at[to.full] = value
         return True
 
-    @property
-    def files(self) -> Mapping[int, RegisterFile]:
-        return Program(tuple(self.parameters), tuple(self.steps), ()).files
+    def file_of(self, arg: Argument) -> RegisterFile:
+        files = Program(tuple(self.parameters), tuple(self.steps), ()).files
+        return arg.file if isinstance(arg, Known) else files[arg]
 
     # ---- operations
 
@@ -201,15 +189,10 @@ class _Lifting:
             reading.args.insert(0, self.at[first.full])
         if len(reading.args) > 3:
             raise self.refusal(instruction, "instructions with more than three arguments are not supported")
-        files = tuple(_file_of(arg, self.files) for arg in reading.args)
+        files = tuple(self.file_of(arg) for arg in reading.args)
         name = instruction.mnemonic
-        op = (
-            "nonzero-bytes-mask"
-            if first.file == "mask"
-            else _NAMES.get(name, "lifted")
-            if first.bits != 32
-            else "lifted"
-        )
+        plain = _NAMES.get(name, "lifted") if first.bits != 32 else "lifted"
+        op = "nonzero-bytes-mask" if first.file == "mask" else plain
         if op in ("and", "or", "xor", "add") and len(reading.args) != 2:
             op = "lifted"
         row: Row = Spelling(op, name, "", file=_file(first), parts=parts, over=over)
@@ -222,7 +205,7 @@ class _Lifting:
             self.at[first.full] = known
             return
         number = self._number()
-        self.steps.append(ProgramStep(number, form, tuple(reading.args), _describe(instruction)))
+        self.steps.append(ProgramStep(number, form, tuple(reading.args), instruction.title))
         self.bits[number] = first.bits
         self.at[first.full] = number
 
@@ -231,7 +214,7 @@ class _Lifting:
         domain = Samples(_CONSTANT)
         given = []
         for place, arg in enumerate(args):
-            lanes = 8 if _file_of(arg, self.files) == "vector" else 1
+            lanes = 8 if self.file_of(arg) == "vector" else 1
             words = [domain.of(_arbitrary(place, lane, at) for at in range(_CONSTANT)) for lane in range(lanes)]
             given.append(arg.words if isinstance(arg, Known) else words)
         # Equal arguments get equal samples.
@@ -259,7 +242,7 @@ class _Lifting:
         )
         row = Spelling("put", instruction.mnemonic, "", file=_file(source), parts=parts)
         form = Form(row, "put", None, ("general", _file(source)), None, memory.bits)
-        self.steps.append(ProgramStep(self._number(), form, (pointer, value), _describe(instruction)))
+        self.steps.append(ProgramStep(self._number(), form, (pointer, value), instruction.title))
 
     def _number(self) -> int:
         return len(self.parameters) + len(self.steps)
@@ -280,9 +263,9 @@ class _Reading:
     instruction: Decoded
     args: list[Argument] = field(default_factory=list)
 
-    def take(self, value: Argument) -> Letter:
+    def take(self, value: Argument) -> str:
         self.args.append(value)
-        return _LETTERS[min(len(self.args), 3) - 1]
+        return "abc"[min(len(self.args), 3) - 1]
 
     def hole(self, register: Reg) -> Hole:
         if register.file == "other" or register.low or register.bits == 16 or register.full == "rsp":
@@ -311,7 +294,7 @@ class _Reading:
         file: RegisterFile = "vector" if vectors and "pinsr" not in self.instruction.mnemonic else "general"
         if slot is not None and slot in self.lifting.slots and not memory.broadcast:
             value = self.lifting.slots[slot]
-            if _file_of(value, self.lifting.files) == file and (file == "vector" or memory.bits == 64):
+            if self.lifting.file_of(value) == file and (file == "vector" or memory.bits == 64):
                 return Hole(self.take(value), file, memory.bits)
         words = self._constant(memory)
         if words is None:
@@ -344,17 +327,12 @@ class _Reading:
 
 
 _RSP = Reg("rsp", 64, "general", "rsp")
-_LETTERS: tuple[Letter, ...] = ("a", "b", "c")
 
 
 def _file(register: Reg) -> RegisterFile:
     if register.file == "other":
         raise SearchError(f"the register {register.name} is not supported")
     return register.file
-
-
-def _file_of(arg: Argument, files: Mapping[int, RegisterFile]) -> RegisterFile:
-    return arg.file if isinstance(arg, Known) else files[arg]
 
 
 def _after_first(part: Written) -> Written:
@@ -365,11 +343,7 @@ def _after_first(part: Written) -> Written:
     return replace(part, letter=_NEXT[part.letter]) if isinstance(part, Hole) else part
 
 
-_NEXT: Mapping[str, Letter] = MappingProxyType({"d": "d", "a": "b", "b": "c", "c": "c"})
-
-
-def _describe(instruction: Decoded) -> str:
-    return f"'{instruction.text()}' at offset {instruction.offset:#x}"
+_NEXT = {"d": "d", "a": "b", "b": "c", "c": "c"}
 
 
 def _arbitrary(place: int, lane: int, sample: int) -> int:
@@ -383,7 +357,7 @@ def lift(binary: Binary, task: Task, target: Target) -> Program:
         raise SearchError("only code that ends in ret can be searched")
     for instruction in instructions[:-1]:
         if instruction.flow != "next":
-            raise SearchError(f"{_describe(instruction)}: jumps and calls are not supported")
+            raise SearchError(f"{instruction.title}: jumps and calls are not supported")
     lifting = _Lifting(MemoryImage(binary), task, target)
     lifting.begin()
     for instruction in instructions[:-1]:

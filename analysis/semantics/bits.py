@@ -5,19 +5,7 @@ from functools import partial
 
 from setwise.analysis.code.decode import Reg
 from setwise.analysis.semantics.domains import Bits, Domain
-from setwise.analysis.semantics.parts import (
-    UNDEFINED,
-    BinaryOperation,
-    Meaning,
-    bit,
-    concat_bits,
-    extend,
-    is_zero,
-    put_result,
-    result_flags,
-    zero,
-)
-from setwise.analysis.semantics.state import Execution, Flag
+from setwise.analysis.semantics.state import UNDEFINED, BinaryOperation, Execution, Flag, Meaning, zero
 
 
 def and_not(d: Domain, a: Bits, b: Bits, width: int) -> Bits:
@@ -63,7 +51,7 @@ def leading_zeros(d: Domain, a: Bits, width: int) -> Bits:
 def _count(x: Execution, width: int) -> Bits:
     """Return the shift count (operand 1 or else 1), masked to 5 bits (6 if `width` is 64), with `width` bits."""
     value = x.get(1, 8) if x.count > 1 else 1
-    return x.domain.and_(extend(x, value, 8, width) if width > 8 else value, 63 if width == 64 else 31, width)
+    return x.domain.and_(x.extend(value, 8, width) if width > 8 else value, 63 if width == 64 else 31, width)
 
 
 def _if_counted(x: Execution, count: Bits, width: int, flags: Mapping[str, Flag | None]) -> None:
@@ -72,7 +60,7 @@ def _if_counted(x: Execution, count: Bits, width: int, flags: Mapping[str, Flag 
         if count:
             x.set_flags(flags)
         return
-    stays = is_zero(x, count, width)
+    stays = x.is_zero(count, width)
     for name, new in flags.items():
         # Computed now: a lazy flag that depends on the previous flag makes a chain as long as the code.
         value = x.domain.ite(stays, x.flag(name), x.domain.undefined(0, 1) if new is None else new(), 1)
@@ -95,17 +83,17 @@ def _shift(shift: BinaryOperation, x: Execution) -> None:
 
     def carry() -> Bits:
         # An extra bit, above for a left shift and below for a right one, receives the last bit shifted out.
-        wide = extend(x, a, width, width + 1) if left else d.concat(a, 0, width, 1)
-        return bit(x, shift(d, wide, extend(x, count, width, width + 1), width + 1), width if left else 0, width + 1)
+        wide = x.extend(a, width, width + 1) if left else d.concat(a, 0, width, 1)
+        return x.bit(shift(d, wide, x.extend(count, width, width + 1), width + 1), width if left else 0, width + 1)
 
     def overflow() -> Bits:
         if left:
-            return d.xor(carry(), bit(x, result, width - 1, width), 1)
-        return 0 if arithmetic else bit(x, a, width - 1, width)
+            return d.xor(carry(), x.bit(result, width - 1, width), 1)
+        return 0 if arithmetic else x.bit(a, width - 1, width)
 
     # The carry of shl and shr is undefined for a count of the width or more, which only 8 and 16 bits allow.
     has_carry = arithmetic or width >= 32 or (isinstance(count, int) and count < width)
-    flags = result_flags(x, result, width) | {"cf": carry if has_carry else None, "af": None}
+    flags = x.result_flags(result, width) | {"cf": carry if has_carry else None, "af": None}
     _if_counted(x, count, width, flags | {"of": _only_by_one(count, overflow)})
 
 
@@ -121,11 +109,11 @@ def _rotate(left: bool, x: Execution) -> None:
     x.put(0, result)
 
     def carry() -> Bits:
-        return bit(x, result, 0 if left else width - 1, width)
+        return x.bit(result, 0 if left else width - 1, width)
 
     def overflow() -> Bits:
-        other = carry() if left else bit(x, result, width - 2, width)
-        return d.xor(bit(x, result, width - 1, width), other, 1)
+        other = carry() if left else x.bit(result, width - 2, width)
+        return d.xor(x.bit(result, width - 1, width), other, 1)
 
     _if_counted(x, count, width, {"cf": carry, "of": _only_by_one(count, overflow)})
 
@@ -134,18 +122,18 @@ def _double_shift(left: bool, x: Execution) -> None:
     width, d, a, b = x.width(), x.domain, x.get(0), x.get(1)
     if width < 32:
         raise x.unknown("this width")
-    count = d.and_(extend(x, x.get(2, 8), 8, width), width - 1, width)
+    count = d.and_(x.extend(x.get(2, 8), 8, width), width - 1, width)
     # An extra bit, above for a left shift and below for a right one, receives the last bit shifted out.
-    wide_count = extend(x, count, width, 2 * width + 1)
+    wide_count = x.extend(count, width, 2 * width + 1)
     if left:
-        wide = d.shl(extend(x, d.concat(a, b, width, width), 2 * width, 2 * width + 1), wide_count, 2 * width + 1)
+        wide = d.shl(x.extend(d.concat(a, b, width, width), 2 * width, 2 * width + 1), wide_count, 2 * width + 1)
     else:
         wide = d.shr(d.concat(d.concat(b, a, width, width), 0, 2 * width, 1), wide_count, 2 * width + 1)
     result = d.extract(wide, width if left else 1, width, 2 * width + 1)
     x.put(0, result)
-    flags = result_flags(x, result, width) | {"af": None}
-    flags["cf"] = lambda: bit(x, wide, 2 * width if left else 0, 2 * width + 1)
-    flags["of"] = _only_by_one(count, lambda: bit(x, d.xor(a, result, width), width - 1, width))
+    flags = x.result_flags(result, width) | {"af": None}
+    flags["cf"] = lambda: x.bit(wide, 2 * width if left else 0, 2 * width + 1)
+    flags["of"] = _only_by_one(count, lambda: x.bit(d.xor(a, result, width), width - 1, width))
     _if_counted(x, count, width, flags)
 
 
@@ -157,12 +145,12 @@ def _bit_test(change: BinaryOperation | None, x: Execution) -> None:
     if change is not None:
         x.put(0, change(d, value, d.shl(1, place, width), width))
     # ZF counts as undefined, as in AMD's manual, though Intel's preserves it from 2024 on.
-    x.set_flags({**UNDEFINED, "cf": lambda: bit(x, d.shr(value, place, width), 0, width)})
+    x.set_flags({**UNDEFINED, "cf": lambda: x.bit(d.shr(value, place, width), 0, width)})
 
 
 def _scan(reverse: bool, x: Execution) -> None:
     width, d, a = x.width(), x.domain, x.get(1)
-    none = is_zero(x, a, width)
+    none = x.is_zero(a, width)
     found = trailing_zeros(d, a, width)
     if reverse:
         found = d.sub(width - 1, leading_zeros(d, a, width), width)
@@ -173,7 +161,7 @@ def _scan(reverse: bool, x: Execution) -> None:
     old, above = x.register(target.full), 64 - width
     rest = d.undefined(d.extract(old, width, above, 64), above) if above else 0
     kept = d.concat(rest, d.extract(old, 0, width, 64), above, width)
-    x.state.registers[target.full] = d.ite(none, kept, extend(x, found, width, 64), 64)
+    x.state.registers[target.full] = d.ite(none, kept, x.extend(found, width, 64), 64)
     x.set_flags({**UNDEFINED, "zf": lambda: none})
 
 
@@ -181,19 +169,19 @@ def _zeros(leading: bool, x: Execution) -> None:
     width, d, a = x.width(), x.domain, x.get(1)
     result = (leading_zeros if leading else trailing_zeros)(d, a, width)
     x.put(0, result)
-    x.set_flags({**UNDEFINED, "cf": lambda: is_zero(x, a, width), "zf": lambda: is_zero(x, result, width)})
+    x.set_flags({**UNDEFINED, "cf": lambda: x.is_zero(a, width), "zf": lambda: x.is_zero(result, width)})
 
 
 def _popcnt(x: Execution) -> None:
     width, a = x.width(), x.get(1)
     x.put(0, population(x.domain, a, width))
-    x.set_flags({**dict.fromkeys(("cf", "of", "sf", "pf", "af"), zero), "zf": lambda: is_zero(x, a, width)})
+    x.set_flags({**dict.fromkeys(("cf", "of", "sf", "pf", "af"), zero), "zf": lambda: x.is_zero(a, width)})
 
 
 def _andn(x: Execution) -> None:
     width, d = x.width(), x.domain
     result = d.and_(d.not_(x.get(1), width), x.get(2), width)
-    put_result(x, result, width, cf=zero, of=zero, pf=None, af=None)
+    x.put_result(result, width, cf=zero, of=zero, pf=None, af=None)
 
 
 def _lowest_bit(operation: BinaryOperation, of_none: int, x: Execution) -> None:
@@ -202,26 +190,26 @@ def _lowest_bit(operation: BinaryOperation, of_none: int, x: Execution) -> None:
     result = operation(d, a, d.sub(a, 1, width), width)
 
     def carry() -> Bits:
-        return d.eq(is_zero(x, a, width), of_none, 1)
+        return d.eq(x.is_zero(a, width), of_none, 1)
 
-    put_result(x, result, width, cf=carry, of=zero, pf=None, af=None)
+    x.put_result(result, width, cf=carry, of=zero, pf=None, af=None)
 
 
 def _bextr(x: Execution) -> None:
     width, d, control = x.width(), x.domain, x.get(2)
-    start, length = (extend(x, d.extract(control, low, 8, width), 8, width) for low in (0, 8))
+    start, length = (x.extend(d.extract(control, low, 8, width), 8, width) for low in (0, 8))
     kept = d.sub(d.shl(1, length, width), 1, width)
     result = d.and_(d.shr(x.get(1), start, width), kept, width)
     x.put(0, result)
-    x.set_flags({**UNDEFINED, "zf": lambda: is_zero(x, result, width), "cf": zero, "of": zero})
+    x.set_flags({**UNDEFINED, "zf": lambda: x.is_zero(result, width), "cf": zero, "of": zero})
 
 
 def _bzhi(x: Execution) -> None:
     width, d = x.width(), x.domain
-    count = extend(x, d.extract(x.get(2), 0, 8, width), 8, width)
+    count = x.extend(d.extract(x.get(2), 0, 8, width), 8, width)
     result = d.and_(x.get(1), d.sub(d.shl(1, count, width), 1, width), width)
     beyond = d.not_(d.ult(count, width, width), 1)
-    put_result(x, result, width, cf=lambda: beyond, of=zero, pf=None, af=None)
+    x.put_result(result, width, cf=lambda: beyond, of=zero, pf=None, af=None)
 
 
 def _rorx(x: Execution) -> None:
@@ -236,8 +224,8 @@ def _flagless_shift(shift: BinaryOperation, x: Execution) -> None:
 
 def _mulx(x: Execution) -> None:
     width, d = x.width(), x.domain
-    factor = extend(x, d.extract(x.register("rdx"), 0, width, 64), width, 2 * width)
-    whole = d.mul(factor, extend(x, x.get(2), width, 2 * width), 2 * width)
+    factor = x.extend(d.extract(x.register("rdx"), 0, width, 64), width, 2 * width)
+    whole = d.mul(factor, x.extend(x.get(2), width, 2 * width), 2 * width)
     # Operand 0, the high half, is written last: if both destinations are one register, it gets that half.
     x.put(1, d.extract(whole, 0, width, 2 * width))
     x.put(0, d.extract(whole, width, width, 2 * width))
@@ -248,8 +236,8 @@ def _pext(x: Execution) -> None:
     source, mask = x.get(1), x.get(2)
     result: Bits = 0
     for place in reversed(range(width)):
-        longer = d.concat(d.extract(result, 0, width - 1, width), bit(x, source, place, width), width - 1, 1)
-        result = d.ite(bit(x, mask, place, width), longer, result, width)
+        longer = d.concat(d.extract(result, 0, width - 1, width), x.bit(source, place, width), width - 1, 1)
+        result = d.ite(x.bit(mask, place, width), longer, result, width)
     x.put(0, result)
 
 
@@ -258,10 +246,10 @@ def _pdep(x: Execution) -> None:
     source, mask = x.get(1), x.get(2)
     bits: list[Bits] = []
     for place in range(width):
-        wanted = bit(x, mask, place, width)
-        bits.append(d.and_(wanted, bit(x, source, 0, width), 1))
+        wanted = x.bit(mask, place, width)
+        bits.append(d.and_(wanted, x.bit(source, 0, width), 1))
         source = d.ite(wanted, d.shr(source, 1, width), source, width)
-    x.put(0, concat_bits(x, bits))
+    x.put(0, x.concat_bits(bits))
 
 
 TABLE: Mapping[str, Meaning] = {

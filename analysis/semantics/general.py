@@ -1,23 +1,11 @@
 """Semantics of instructions on general registers (moves, arithmetic, logic, stack), branches, flags and nops."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from setwise.analysis.code.decode import Mem
 from setwise.analysis.semantics.domains import Bits, Domain
-from setwise.analysis.semantics.parts import (
-    CONDITIONS,
-    UNDEFINED,
-    BinaryOperation,
-    Meaning,
-    bit,
-    extend,
-    put_result,
-    result_flags,
-    sign_extend,
-    zero,
-)
-from setwise.analysis.semantics.state import Execution, Goto
+from setwise.analysis.semantics.state import UNDEFINED, BinaryOperation, Execution, Goto, Meaning, zero
 
 Widening = Callable[[Execution, Bits, int, int], Bits]  # extends a value from one width to another
 
@@ -57,11 +45,11 @@ def _bswap(x: Execution) -> None:
 
 def _extend_rax(width: int, x: Execution) -> None:
     half = x.domain.extract(x.register("rax"), 0, width // 2, 64)
-    x.state.registers["rax"] = extend(x, sign_extend(x, half, width // 2, width), width, 64)
+    x.state.registers["rax"] = x.extend(x.sign_extend(half, width // 2, width), width, 64)
 
 
 def _sign_to_rdx(width: int, x: Execution) -> None:
-    sign = bit(x, x.register("rax"), width - 1, 64)
+    sign = x.bit(x.register("rax"), width - 1, 64)
     x.state.registers["rdx"] = x.domain.ite(sign, (1 << width) - 1, 0, 64)
 
 
@@ -100,13 +88,13 @@ def _leave(x: Execution) -> None:
 
 def _logic(operation: BinaryOperation, x: Execution) -> None:
     width = x.width()
-    put_result(x, operation(x.domain, x.get(0), x.get(1, width), width), width, cf=zero, of=zero, af=None)
+    x.put_result(operation(x.domain, x.get(0), x.get(1, width), width), width, cf=zero, of=zero, af=None)
 
 
 def _test(x: Execution) -> None:
     width = x.width()
     result = x.domain.and_(x.get(0), x.get(1, width), width)
-    x.set_flags(result_flags(x, result, width) | {"cf": zero, "of": zero, "af": None})
+    x.set_flags(x.result_flags(result, width) | {"cf": zero, "of": zero, "af": None})
 
 
 def _not(x: Execution) -> None:
@@ -117,22 +105,22 @@ def _sum(x: Execution, subtract: bool, a: Bits, b: Bits, carry: Bits = 0) -> Bit
     """Return a + b + carry, or with `subtract` a - b - carry, and set all six status flags. The carry is one bit."""
     d, width = x.domain, x.width()
     combine = d.sub if subtract else d.add
-    result = combine(combine(a, b, width), extend(x, carry, 1, width), width)
+    result = combine(combine(a, b, width), x.extend(carry, 1, width), width)
 
     def carry_out() -> Bits:
         if subtract and isinstance(carry, int) and carry == 0:
             return d.ult(a, b, width)
-        wide = [extend(x, term, bits, width + 1) for term, bits in ((a, width), (b, width), (carry, 1))]
-        return bit(x, combine(combine(wide[0], wide[1], width + 1), wide[2], width + 1), width, width + 1)
+        wide = [x.extend(term, bits, width + 1) for term, bits in ((a, width), (b, width), (carry, 1))]
+        return x.bit(combine(combine(wide[0], wide[1], width + 1), wide[2], width + 1), width, width + 1)
 
     def overflow() -> Bits:
         signs = d.xor(a, b, width) if subtract else d.xor(b, result, width)
-        return bit(x, d.and_(d.xor(a, result, width), signs, width), width - 1, width)
+        return x.bit(d.and_(d.xor(a, result, width), signs, width), width - 1, width)
 
     def half_carry() -> Bits:
-        return bit(x, d.xor(d.xor(a, b, width), result, width), 4, width)
+        return x.bit(d.xor(d.xor(a, b, width), result, width), 4, width)
 
-    x.set_flags(result_flags(x, result, width) | {"cf": carry_out, "of": overflow, "af": half_carry})
+    x.set_flags(x.result_flags(result, width) | {"cf": carry_out, "of": overflow, "af": half_carry})
     return result
 
 
@@ -157,15 +145,15 @@ def _add_one(subtract: bool, x: Execution) -> None:
 def _imul(x: Execution) -> None:
     width = x.width()
     if x.count == 1:
-        _multiply_rax(sign_extend, x)
+        _multiply_rax(Execution.sign_extend, x)
         return
     a, b = (x.get(1), x.get(2, width)) if x.count == 3 else (x.get(0), x.get(1))
     result = x.domain.mul(a, b, width)
     x.put(0, result)
 
     def overflow() -> Bits:
-        whole = x.domain.mul(sign_extend(x, a, width, 2 * width), sign_extend(x, b, width, 2 * width), 2 * width)
-        return x.domain.not_(x.domain.eq(whole, sign_extend(x, result, width, 2 * width), 2 * width), 1)
+        whole = x.domain.mul(x.sign_extend(a, width, 2 * width), x.sign_extend(b, width, 2 * width), 2 * width)
+        return x.domain.not_(x.domain.eq(whole, x.sign_extend(result, width, 2 * width), 2 * width), 1)
 
     x.set_flags({**UNDEFINED, "cf": overflow, "of": overflow})
 
@@ -177,7 +165,7 @@ def _multiply_rax(widen: Widening, x: Execution) -> None:
     a, b = d.extract(x.register("rax"), 0, width, 64), x.get(0)
     whole = d.mul(widen(x, a, width, 2 * width), widen(x, b, width, 2 * width), 2 * width)
     low, high = d.extract(whole, 0, width, 2 * width), d.extract(whole, width, width, 2 * width)
-    x.state.registers["rax"], x.state.registers["rdx"] = extend(x, low, width, 64), extend(x, high, width, 64)
+    x.state.registers["rax"], x.state.registers["rdx"] = x.extend(low, width, 64), x.extend(high, width, 64)
 
     def overflow() -> Bits:
         return d.not_(d.eq(whole, widen(x, low, width, 2 * width), 2 * width), 1)
@@ -187,9 +175,36 @@ def _multiply_rax(widen: Widening, x: Execution) -> None:
 
 # ---- conditions and branches
 
+Condition = Callable[[Execution], Bits]
+
+
+def _less(x: Execution) -> Bits:
+    return x.domain.xor(x.flag("sf"), x.flag("of"), 1)
+
+
+def _opposite(condition: Condition, x: Execution) -> Bits:
+    return x.domain.not_(condition(x), 1)
+
+
+# The suffix in mnemonics of a condition, the suffix of its opposite, and the function that computes the condition.
+_CONDITIONS: Sequence[tuple[str, str, Condition]] = (
+    ("o", "no", lambda x: x.flag("of")),
+    ("b", "ae", lambda x: x.flag("cf")),
+    ("e", "ne", lambda x: x.flag("zf")),
+    ("be", "a", lambda x: x.domain.or_(x.flag("cf"), x.flag("zf"), 1)),
+    ("s", "ns", lambda x: x.flag("sf")),
+    ("p", "np", lambda x: x.flag("pf")),
+    ("l", "ge", _less),
+    ("le", "g", lambda x: x.domain.or_(x.flag("zf"), _less(x), 1)),
+)
+CONDITIONS: Mapping[str, Condition] = {
+    **{name: condition for name, _, condition in _CONDITIONS},
+    **{opposite: partial(_opposite, condition) for _, opposite, condition in _CONDITIONS},
+}
+
 
 def _setcc(condition: str, x: Execution) -> None:
-    x.put(0, extend(x, CONDITIONS[condition](x), 1, 8))
+    x.put(0, x.extend(CONDITIONS[condition](x), 1, 8))
 
 
 def _cmovcc(condition: str, x: Execution) -> None:
@@ -248,9 +263,9 @@ def _conditional(prefix: str, meaning: Callable[[str, Execution], Goto | None]) 
 
 TABLE: Mapping[str, Meaning] = {
     "mov": _mov,
-    "movzx": partial(_mov_wider, extend),
-    "movsx": partial(_mov_wider, sign_extend),
-    "movsxd": partial(_mov_wider, sign_extend),
+    "movzx": partial(_mov_wider, Execution.extend),
+    "movsx": partial(_mov_wider, Execution.sign_extend),
+    "movsxd": partial(_mov_wider, Execution.sign_extend),
     "lea": _lea,
     "xchg": _xchg,
     "bswap": _bswap,
@@ -275,7 +290,7 @@ TABLE: Mapping[str, Meaning] = {
     "inc": partial(_add_one, False),
     "dec": partial(_add_one, True),
     "imul": _imul,
-    "mul": partial(_multiply_rax, extend),
+    "mul": partial(_multiply_rax, Execution.extend),
     **_conditional("set", _setcc),
     **_conditional("cmov", _cmovcc),
     **_conditional("j", _jcc),

@@ -6,8 +6,7 @@ from itertools import combinations
 
 from setwise.analysis.code.decode import Reg
 from setwise.analysis.semantics.domains import Bits
-from setwise.analysis.semantics.parts import Meaning, bit, concat_bits, extend, sign_extend
-from setwise.analysis.semantics.state import Execution
+from setwise.analysis.semantics.state import Execution, Meaning
 from setwise.analysis.semantics.vector import WIDTHS, of_each_width, with_twins
 
 # ---- moves
@@ -23,7 +22,7 @@ def _move_low(width: int, x: Execution) -> None:
     """Execute movd or movq: move one element to or from a vector register, and clear the rest of an xmm destination."""
     value = x.elements(1, width, width)[0] if x.file(1) == "vector" else x.get(1, width)
     if x.file(0) == "vector":
-        x.put_elements([extend(x, value, width, 64), 0], 64)
+        x.put_elements([x.extend(value, width, 64), 0], 64)
     else:
         x.put(0, value)
 
@@ -58,7 +57,7 @@ def _move_across(upwards: bool, x: Execution) -> None:
 
 def _move_mask(width: int, x: Execution) -> None:
     """Execute kmov between mask registers, general registers and memory."""
-    x.put(0, extend(x, x.get(1, width), width, x.width(0)))
+    x.put(0, x.extend(x.get(1, width), width, x.width(0)))
 
 
 def _zero_upper(kept: int, x: Execution) -> None:
@@ -102,7 +101,7 @@ def _insert(chunk: int, width: int, x: Execution) -> None:
 
 def _extract_element(width: int, x: Execution) -> None:
     elements = x.elements(1, width)
-    x.put(0, extend(x, elements[x.immediate() % len(elements)], width, x.width(0)))
+    x.put(0, x.extend(elements[x.immediate() % len(elements)], width, x.width(0)))
 
 
 def _insert_element(width: int, x: Execution) -> None:
@@ -135,7 +134,7 @@ def _blend_by_sign(width: int, x: Execution) -> None:
     implicit = Reg("xmm0", 128, "vector", "zmm0")
     control = x.elements(3, width) if x.count > 3 else x.split(x.lanes(implicit)[:2], width)
     triples = zip(control, x.elements(first, width), x.elements(first + 1, width), strict=True)
-    x.put_elements([x.domain.ite(bit(x, by, width - 1, width), b, a, width) for by, a, b in triples], width)
+    x.put_elements([x.domain.ite(x.bit(by, width - 1, width), b, a, width) for by, a, b in triples], width)
 
 
 # ---- other widths, other files
@@ -143,7 +142,7 @@ def _blend_by_sign(width: int, x: Execution) -> None:
 
 def _widen(narrow: int, wide: int, is_signed: bool, x: Execution) -> None:
     elements = x.elements(1, narrow, x.width() * narrow // wide)
-    grow = sign_extend if is_signed else extend
+    grow = Execution.sign_extend if is_signed else Execution.extend
     x.put_elements([grow(x, a, narrow, wide) for a in elements], wide)
 
 
@@ -153,13 +152,13 @@ def _truncate(wide: int, narrow: int, x: Execution) -> None:
 
 def _signs(width: int, x: Execution) -> None:
     """Execute pmovmskb and similar: collect the elements' sign bits in a general or mask register."""
-    bits = [bit(x, element, width - 1, width) for element in x.elements(1, width)]
-    x.put(0, extend(x, concat_bits(x, bits), len(bits), x.width(0)))
+    bits = [x.bit(element, width - 1, width) for element in x.elements(1, width)]
+    x.put(0, x.extend(x.concat_bits(bits), len(bits), x.width(0)))
 
 
 def _mask_to_lanes(width: int, x: Execution) -> None:
-    bits = [bit(x, x.get(1, 64), place, 64) for place in range(x.width(0) // width)]
-    x.put_elements([sign_extend(x, truth, 1, width) for truth in bits], width)
+    bits = [x.bit(x.get(1, 64), place, 64) for place in range(x.width(0) // width)]
+    x.put_elements([x.sign_extend(truth, 1, width) for truth in bits], width)
 
 
 def _chunked() -> dict[str, Meaning]:

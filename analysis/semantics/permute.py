@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from setwise.analysis.semantics.domains import Bits
-from setwise.analysis.semantics.parts import Meaning, bit
-from setwise.analysis.semantics.state import Execution
+from setwise.analysis.semantics.state import Execution, Meaning
 from setwise.analysis.semantics.vector import of_each_width, with_twins
 
 
@@ -18,7 +17,7 @@ def pick(x: Execution, elements: Sequence[Bits], index: Bits, bits: int, width: 
         return elements[0]
     lower = x.domain.extract(index, 0, bits - 1, bits) if bits > 1 else 0
     low, high = (pick(x, part, lower, bits - 1, width) for part in (elements[:half], elements[half:]))
-    return x.domain.ite(bit(x, index, bits - 1, bits), high, low, width)
+    return x.domain.ite(x.bit(index, bits - 1, bits), high, low, width)
 
 
 def _indexed(x: Execution, elements: Sequence[Bits], index: Bits, width: int) -> Bits:
@@ -64,7 +63,7 @@ def _shuffle_bytes(x: Execution) -> None:
     moved = []
     for place, index in enumerate(control):
         group = elements[place - place % 16 : place - place % 16 + 16]
-        moved.append(x.domain.ite(bit(x, index, 7, 8), 0, _indexed(x, group, index, 8), 8))
+        moved.append(x.domain.ite(x.bit(index, 7, 8), 0, _indexed(x, group, index, 8), 8))
     x.put_elements(moved, 8)
 
 
@@ -78,7 +77,7 @@ def _unpack(high: bool, width: int, x: Execution) -> None:
 def _saturated(is_signed: bool, x: Execution, a: Bits, wide: int) -> Bits:
     """Return a signed value of `wide` bits saturated to the signed or unsigned range of half the width."""
     d, width = x.domain, wide // 2
-    low, sign = d.extract(a, 0, width, wide), bit(x, a, wide - 1, wide)
+    low, sign = d.extract(a, 0, width, wide), x.bit(a, wide - 1, wide)
     if not is_signed:
         fits = d.eq(d.extract(a, width, width, wide), 0, width)
         return d.ite(fits, low, d.ite(sign, 0, (1 << width) - 1, width), width)

@@ -10,6 +10,10 @@ from setwise.analysis.code.decode import Decoded, Imm, Mem, Reg
 from setwise.analysis.semantics.domains import Bits, Domain
 
 Flag = Callable[[], Bits]  # flags are rarely read, so they are computed lazily
+BinaryOperation = Callable[[Domain, Bits, Bits, int], Bits]
+
+UNDEFINED: Mapping[str, Flag | None] = dict.fromkeys(("cf", "of", "sf", "zf", "pf", "af"))
+"""All status flags, each undefined."""
 
 GENERAL = (
     "rax", "rcx", "rdx", "rbx", "rbp", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15",
@@ -40,11 +44,6 @@ class ContractViolation(SemanticsError):
     """A violation by the routine, such as a fault or an access outside its memory."""
 
     allowed = 0
-
-
-def complaint(instruction: Decoded, what: str) -> str:
-    """Return an error line: the instruction, its offset, then `what`, such as "reads rax, which has no value"."""
-    return f"'{instruction.text()}' at offset {instruction.offset:#x} {what}"
 
 
 class AddressSpace(Protocol):
@@ -119,8 +118,7 @@ class Execution:
 
     def unknown(self, what: str = "") -> Unsupported:
         """Return the error for this instruction, which has no semantics; `what` says why."""
-        text, offset = self.instruction.text(), self.instruction.offset
-        return Unsupported(f"no semantics for '{text}' at offset {offset:#x}{what and ': ' + what}")
+        return Unsupported(f"no semantics for {self.instruction.title}{what and ': ' + what}")
 
     # ---- general and mask registers, immediates, memory
 
@@ -191,7 +189,7 @@ class Execution:
     def register(self, full: str) -> Bits:
         """Return all 64 bits of a general or mask register by its full name. Raises SemanticsError without a value."""
         if full not in self.state.registers:
-            raise SemanticsError(complaint(self.instruction, f"reads {full}, which has no value"))
+            raise SemanticsError(f"{self.instruction.title} reads {full}, which has no value")
         return self.state.registers[full]
 
     def address(self, memory: Mem) -> Bits:
@@ -232,7 +230,7 @@ class Execution:
         try:
             yield
         except SemanticsError as error:
-            error.args = (complaint(self.instruction, str(error)),)
+            error.args = (f"{self.instruction.title} {error}",)
             raise
 
     # ---- flags
@@ -248,6 +246,51 @@ class Execution:
     def set_flags(self, flags: Mapping[str, Flag | None]) -> None:
         """Set these flags; None makes a flag undefined."""
         self.state.flags.update(flags)
+
+    # ---- values
+
+    def bit(self, a: Bits, place: int, width: int) -> Bits:
+        """Return bit number `place` of a value of `width` bits."""
+        return self.domain.extract(a, place, 1, width)
+
+    def extend(self, a: Bits, width: int, to: int) -> Bits:
+        """Return the value zero-extended from `width` to `to` bits."""
+        return a if to == width else self.domain.concat(0, a, to - width, width)
+
+    def sign_extend(self, a: Bits, width: int, to: int) -> Bits:
+        """Return the value sign-extended from `width` to `to` bits."""
+        if to == width:
+            return a
+        above = self.domain.ite(self.bit(a, width - 1, width), (1 << (to - width)) - 1, 0, to - width)
+        return self.domain.concat(above, a, to - width, width)
+
+    def concat_bits(self, bits: Sequence[Bits]) -> Bits:
+        """Return a value as wide as the number of `bits`, which are its bits, the lowest first."""
+        result = bits[0]
+        for place, higher in enumerate(bits[1:], 1):
+            result = self.domain.concat(higher, result, 1, place)
+        return result
+
+    def is_zero(self, a: Bits, width: int) -> Bits:
+        """Return 1 if the value is 0, else 0."""
+        return self.domain.eq(a, 0, width)
+
+    def result_flags(self, result: Bits, width: int) -> dict[str, Flag | None]:
+        """Return functions that compute ZF, SF and PF of a result, by the flags' names in lower case."""
+
+        def parity() -> Bits:
+            return reduce(lambda odd, place: self.domain.xor(odd, self.bit(result, place, width), 1), range(8), 1)
+
+        return {
+            "zf": lambda: self.is_zero(result, width),
+            "sf": lambda: self.bit(result, width - 1, width),
+            "pf": parity,
+        }
+
+    def put_result(self, result: Bits, width: int, **flags: Flag | None) -> None:
+        """Write the result to the first operand, set ZF, SF and PF by it, then set `flags`, which take precedence."""
+        self.put(0, result)
+        self.set_flags({**self.result_flags(result, width), **flags})
 
     # ---- vector registers
 
@@ -274,7 +317,7 @@ class Execution:
     def lanes(self, register: Reg) -> tuple[Bits, ...]:
         """Return the eight 64-bit lanes of a vector register, lowest first. Raises SemanticsError without a value."""
         if register.full not in self.state.vectors:
-            raise SemanticsError(complaint(self.instruction, f"reads {register.name}, which has no value"))
+            raise SemanticsError(f"{self.instruction.title} reads {register.name}, which has no value")
         return self.state.vectors[register.full]
 
     def mask_bits(self, number: int) -> list[Bits] | None:
@@ -365,3 +408,12 @@ class Execution:
         aligned = self.domain.eq(rest, 0, (bits // 8).bit_length() - 1)
         with self._located():
             self.state.memory.require(aligned, f"needs an address that is a multiple of {bits // 8}")
+
+
+Meaning = Callable[[Execution], Goto | None]
+"""The semantics of an instruction: a function that executes it."""
+
+
+def zero() -> Bits:
+    """Return 0, for a cleared flag."""
+    return 0

@@ -5,8 +5,7 @@ from collections.abc import Mapping
 
 from setwise.analysis.code.decode import Decoded, encodings
 from setwise.analysis.semantics import bits, general, lanes, permute, vector
-from setwise.analysis.semantics.parts import Meaning
-from setwise.analysis.semantics.state import Execution, Goto, MachineState
+from setwise.analysis.semantics.state import Execution, Goto, MachineState, Meaning
 
 TABLE: Mapping[str, Meaning] = {
     **general.TABLE,

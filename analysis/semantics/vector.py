@@ -5,17 +5,7 @@ from functools import partial, reduce
 
 from setwise.analysis.semantics.bits import leading_zeros, population, rotated
 from setwise.analysis.semantics.domains import Bits, Domain
-from setwise.analysis.semantics.parts import (
-    BinaryOperation,
-    Meaning,
-    bit,
-    concat_bits,
-    extend,
-    is_zero,
-    sign_extend,
-    zero,
-)
-from setwise.analysis.semantics.state import Execution
+from setwise.analysis.semantics.state import BinaryOperation, Execution, Meaning, zero
 
 WidthMeaning = Callable[[int, Execution], None]
 """The semantics of an instruction for a given element width."""
@@ -122,7 +112,7 @@ def _affine(x: Execution) -> None:
             # Bit 0 of a result byte is the product with the matrix's highest byte.
             product = _product(x, x.domain.extract(matrix, 8 * (7 - row), 8, 64), byte)
             result.append(x.domain.xor(product, x.immediate() >> row & 1, 1))
-        products.append(concat_bits(x, result))
+        products.append(x.concat_bits(result))
     x.put_elements(products, 8)
 
 
@@ -130,7 +120,7 @@ def _product(x: Execution, row: Bits, byte: Bits) -> Bits:
     """Return the parity of the bitwise and of two bytes; a constant row selects bits of `byte` without an and."""
     chosen = row if isinstance(row, int) else 0xFF
     common = byte if isinstance(row, int) else x.domain.and_(row, byte, 8)
-    bits = [bit(x, common, place, 8) for place in range(8) if chosen >> place & 1]
+    bits = [x.bit(common, place, 8) for place in range(8) if chosen >> place & 1]
     return reduce(lambda a, b: x.domain.xor(a, b, 1), bits, 0)
 
 
@@ -140,11 +130,11 @@ def _product(x: Execution, row: Bits, byte: Bits) -> Bits:
 def _put_truths(x: Execution, truths: Sequence[Bits], width: int) -> None:
     """Write a truth for each element: to a mask register as a bit, 0 if masked out, to a vector as all ones or 0."""
     if x.file(0) != "mask":
-        x.put_elements([sign_extend(x, truth, 1, width) for truth in truths], width)
+        x.put_elements([x.sign_extend(truth, 1, width) for truth in truths], width)
         return
     wanted = x.mask_bits(len(truths)) or [1] * len(truths)
     bits = [x.domain.and_(a, b, 1) for a, b in zip(truths, wanted, strict=True)]
-    x.put(0, extend(x, concat_bits(x, bits), len(bits), 64))
+    x.put(0, x.extend(x.concat_bits(bits), len(bits), 64))
 
 
 def _sum_of_distances(d: Domain, a: Bits, b: Bits, width: int) -> Bits:
@@ -184,7 +174,7 @@ def _are_apart(d: Domain, a: Bits, b: Bits, width: int) -> Bits:
 def _set_test_flags(x: Execution, zeros: Bits, carries: Bits, width: int) -> None:
     """Set ZF to whether `zeros` is 0 and CF to whether `carries` is 0, both of `width` bits; clear the other flags."""
     clear = dict.fromkeys(("of", "sf", "pf", "af"), zero)
-    x.set_flags({**clear, "zf": lambda: is_zero(x, zeros, width), "cf": lambda: is_zero(x, carries, width)})
+    x.set_flags({**clear, "zf": lambda: x.is_zero(zeros, width), "cf": lambda: x.is_zero(carries, width)})
 
 
 def _ptest(x: Execution) -> None:
@@ -201,11 +191,11 @@ def _ptest(x: Execution) -> None:
 
 def _of_masks(operation: Callable[..., Bits], width: int, x: Execution) -> None:
     result = operation(x.domain, *(x.get(place, width) for place in range(1, x.count)), width)
-    x.put(0, extend(x, result, width, 64))
+    x.put(0, x.extend(result, width, 64))
 
 
 def _mask_unpack(half: int, x: Execution) -> None:
-    x.put(0, extend(x, x.domain.concat(x.get(1, half), x.get(2, half), half, half), 2 * half, 64))
+    x.put(0, x.extend(x.domain.concat(x.get(1, half), x.get(2, half), half, half), 2 * half, 64))
 
 
 def _mask_test(ored: bool, width: int, x: Execution) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import sys
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 
 from setwise.codegen.assemble import assemble
@@ -73,20 +74,22 @@ def signature_of(kernel: Kernel) -> Signature:
     return signature(kernel.routine.contract, kernel.convention, lanes, vex)
 
 
-class Runner:
-    """Code in executable memory, with the driver that calls it.
+class Runner(ExitStack):
+    """Code in executable memory, with the driver that calls it; `close` or the end of `with` frees the memory.
 
     The last `data` bytes of `image` are data. Only one thread at a time may use a runner. Raises NotRunnable if the
     processor is not x86-64.
     """
 
     def __init__(self, image: bytes, data: int, signature: Signature) -> None:
+        super().__init__()
         self._signature = signature
         self._context = (_U64 * CONTEXT_WORDS)(*initial_context())
         drive = driver(signature, ctypes.addressof(self._context), host())
-        self._kernel = Executable(image, data)
-        self._driver = Executable(assemble(drive).image)
-        self._drive = self._driver.function(_U64, (_U64, ctypes.POINTER(_U64), _U64, _U64))
+        self._kernel = self.enter_context(Executable(image, data))
+        self._drive = self.enter_context(Executable(assemble(drive).image)).function(
+            _U64, (_U64, ctypes.POINTER(_U64), _U64, _U64)
+        )
 
     def run(self, columns: Sequence[int], results: int, n: int) -> Violation | None:
         """Run `n` cases, a multiple of the lanes. Return the violation that ended the run, or None.
@@ -107,17 +110,6 @@ class Runner:
             written = (_U64 * (n * called.interleaved)).from_address(results)
             written[:] = [*by_case(written[:], called.interleaved, called.lanes)]
         return Violation(int(self._context[CASE_WORD]) * called.lanes, breaches(mask)) if mask else None
-
-    def close(self) -> None:
-        """Free the executable memory."""
-        self._kernel.close()
-        self._driver.close()
-
-    def __enter__(self) -> Runner:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def runner(kernel: Kernel, image: bytes | None = None, data: int = 0) -> Runner:

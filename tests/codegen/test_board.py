@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from setwise.analysis.pictures.drawing import Panel, Strip, as_text
+from setwise.analysis.pictures.board_text import Panel, Strip, as_text
 from setwise.codegen import board as b
 from tests.positions import KIWIPETE
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from setwise.analysis.pictures.drawing import Panel, Strip, as_text
+from setwise.analysis.pictures.board_text import Panel, Strip, as_text
 from setwise.codegen import board as b
 from setwise.codegen.numbering import BIG_ENDIAN_FILES, DIRECTION9, LITTLE_ENDIAN, Numbering
 

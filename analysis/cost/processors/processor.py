@@ -145,10 +145,8 @@ class Processor(Struct, frozen=True, dict=True):
                     return row
         if classify(instruction) in ("load", "store"):
             return _ACCESS_ALONE
-        raise UnknownCost(
-            f"{self.title}: the cost table has no figures for '{instruction.text()}' at offset "
-            f"{instruction.offset:#x}: setwise count counts the code without them"
-        )
+        remedy = "setwise count counts the code without them"
+        raise UnknownCost(f"{self.title}: the cost table has no figures for {instruction.title}: {remedy}")
 
     def fuses(self, instruction: Decoded, following: Decoded) -> bool:
         """Return whether an instruction fuses with the branch that follows it."""

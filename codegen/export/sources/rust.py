@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from setwise.codegen.export.banner import about, described, head
-from setwise.codegen.export.compiler_names import OF_SETS
+from setwise.codegen.export.compiler_names import RUSTC
 from setwise.codegen.export.names import bare_symbol, isa_name
 from setwise.codegen.export.order import Order
 from setwise.codegen.export.prototypes import VECTORS
@@ -199,8 +199,8 @@ def module(order: Order) -> str:
 
 
 def _introduction(order: Order, offered: Sequence[Choice]) -> str:
-    newest = max((kernel.target for kernel in order.kernels), key=lambda target: OF_SETS[target.name].rustc)
-    needed, oldest = OF_SETS[newest.name].rustc, OF_SETS["x86-64"].rustc
+    newest = max((kernel.target for kernel in order.kernels), key=lambda target: RUSTC[target.name])
+    needed, oldest = RUSTC[newest.name], RUSTC["x86-64"]
     how = choice_basis(order.dispatch, "-C target-cpu=native")
     lines = [
         *head(order, f"{order.called}.rs"),

@@ -157,10 +157,6 @@ class _Zig(Language):
     def store(self, pointer: str, index: str, boards: str, lanes: int) -> str:
         return f"{_place(pointer, index, lanes)} = {boards};"
 
-    def store_result(self, pointer: str, index: int, boards: str, lanes: int) -> str:
-        """Return the statement that stores boards to the function's own array of results."""
-        return self.store("results", str(index), boards, lanes)
-
 
 def _place(pointer: str, index: str, lanes: int) -> str:
     return f"{pointer}[{index}]" if lanes == 1 else f"{pointer}[{index}..][0..{lanes}].*"

@@ -8,7 +8,7 @@ import pytest
 from setwise.analysis.bench.compilers import Compiler
 from setwise.analysis.commands import report
 from setwise.analysis.commands.main import main
-from setwise.analysis.report import generate
+from setwise.analysis.report import pages
 from setwise.analysis.report.figures import Measurements, Session
 from setwise.analysis.report.report_files import PATH, read, text
 from tests.analysis.commands.running import Capture, complaint
@@ -21,9 +21,9 @@ RECORDED = Measurements([SESSION], {"gcc": "gcc 12", "none": "none 1"}, {"gcc": 
 
 @pytest.fixture(autouse=True)
 def _few(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(generate, "keys", lambda: KEYS)
-    monkeypatch.setattr(generate, "installed", lambda: (Compiler("gcc", "gcc 12"),))
-    monkeypatch.setattr(generate, "shortest_of", shortest_of)
+    monkeypatch.setattr(pages, "keys", lambda: KEYS)
+    monkeypatch.setattr(pages, "installed", lambda: (Compiler("gcc", "gcc 12"),))
+    monkeypatch.setattr(pages, "shortest_of", shortest_of)
 
 
 def shortest_of(compiler: Compiler, isa: str) -> dict[str, tuple[int, str]]:
@@ -69,7 +69,7 @@ def test_a_changed_figure_fails_the_check_by_name(folder: Path, capsys: Capture)
 def test_a_check_runs_no_compiler_of_another_version(
     folder: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(generate, "installed", lambda: (Compiler("gcc", "gcc 13"),))
+    monkeypatch.setattr(pages, "installed", lambda: (Compiler("gcc", "gcc 13"),))
     main(["report", "--check", "-o", str(folder)])
     assert "not checked: gcc 12" in capsys.readouterr().err
     assert main(["report", "-o", str(folder)]) == 0

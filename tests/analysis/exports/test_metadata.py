@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from setwise.analysis.commands.main import main
-from setwise.analysis.exports.metadata import NAME, MetadataError, read
+from setwise.analysis.exports.metadata import NAME, read
 from tests.analysis.exports.fuzzing import fuzz
 from tests.conftest import require_module
 
@@ -45,7 +45,7 @@ def test_every_beginning_of_the_file_is_refused(step: int, tmp_path: Path) -> No
     content = path.read_bytes()
     for length in range(0, len(content) - 1, step):
         path.write_bytes(content[:length])
-        with pytest.raises(MetadataError):
+        with pytest.raises(ValueError, match=NAME):
             read(tmp_path)
 
 

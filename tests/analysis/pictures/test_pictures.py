@@ -14,7 +14,7 @@ from setwise.analysis.pictures import svg as pictures
 from setwise.analysis.pictures.boards import CELL, slow_motion
 from setwise.analysis.pictures.dependence_graph import DependencePicture, dependences, graph
 from setwise.analysis.pictures.network import prefix_network
-from setwise.analysis.pictures.slow_motion import EMPTY, SLIDERS, TracedFill, fill
+from setwise.analysis.pictures.slow_motion import EMPTY, SLIDERS, TracedFill, fills
 from setwise.analysis.pictures.svg import BLUE, INK, OCHRE
 from setwise.analysis.spec.contracts import task_of
 from setwise.codegen.catalogue import find
@@ -35,7 +35,7 @@ GRAPHS = [of("dumb7.attacks.sout", "x86-64"), of("push.attacks.queen", "avx2"), 
 
 
 def floods(sliders: int = SLIDERS, empty: int = EMPTY) -> list[TracedFill]:
-    return [fill(find(f"{family}.occluded.sout"), (sliders, empty)) for family in ("dumb7", "kogge-stone")]
+    return [fills(find(f"{family}.occluded.sout"), (sliders, empty))[0] for family in ("dumb7", "kogge-stone")]
 
 
 def slow() -> str:
@@ -129,15 +129,15 @@ def test_the_card_is_light_unless_the_page_is_dark(picture: str) -> None:
 
 @pytest.mark.parametrize(("sliders", "empty"), [(SLIDERS, EMPTY), (1 << 56 | 1 << 40, (1 << 64) - 1)])
 def test_slow_motion_draws_each_square_of_each_cycle_once(sliders: int, empty: int) -> None:
-    fills = floods(sliders, empty)
-    svg = slow_motion(*fills)
-    assert fills[0].flood == fills[1].flood
+    both = floods(sliders, empty)
+    svg = slow_motion(*both)
+    assert both[0].flood == both[1].flood
     assert "reach the same squares" in svg
-    cycles = [cycle for shown in fills for cycle in shown.cycles]
+    cycles = [cycle for shown in both for cycle in shown.cycles]
     of_legend, of_starts = 3, 2 * sliders.bit_count()
     assert svg.count("<circle") == sum(cycle.flood.bit_count() for cycle in cycles) + of_starts + of_legend
     # What is new is so in one cycle of a fill only.
-    new = sum((shown.flood & ~sliders).bit_count() for shown in fills)
+    new = sum((shown.flood & ~sliders).bit_count() for shown in both)
     assert svg.count(f'r="4.4" fill="{BLUE}"') == new + 1
 
 
@@ -151,12 +151,12 @@ def test_slow_motion_can_be_read_on_a_phone() -> None:
 def test_the_network_floods_as_the_fills_do(blocker: int) -> None:
     """Along a rank, from a1 to the east: a row of the chain and a row of the network for each cycle, and the start."""
     empty = 0xFE & ~(1 << blocker)
-    fills = [fill(find(f"{family}.occluded.east"), (1, empty)) for family in ("dumb7", "kogge-stone")]
-    flooded = sum(1 + sum(cycle.flood.bit_count() for cycle in each.cycles) for each in fills)
+    both = [fills(find(f"{family}.occluded.east"), (1, empty))[0] for family in ("dumb7", "kogge-stone")]
+    flooded = sum(1 + sum(cycle.flood.bit_count() for cycle in each.cycles) for each in both)
     svg = prefix_network(0, blocker)
     assert len(re.findall(rf'<circle [^>]*r="8" fill="{INK}"', svg)) == flooded
     # Each square but the first is flooded once in each fill; the legend has one line more.
-    new = sum((each.flood & ~1).bit_count() for each in fills)
+    new = sum((each.flood & ~1).bit_count() for each in both)
     assert len(re.findall(f'<polyline [^>]*stroke="{BLUE}"', svg)) >= new + 1
 
 

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from setwise.analysis.code.binary import binary_of
 from setwise.analysis.commands.trace import registers
-from setwise.analysis.pictures.drawing import Panel, Strip, as_text
+from setwise.analysis.pictures.board_text import Panel, Strip, as_text
 from setwise.analysis.pictures.network import network_text
-from setwise.analysis.pictures.slow_motion import EMPTY, SLIDERS, TracedFill, conclusion, fill, fills
+from setwise.analysis.pictures.slow_motion import EMPTY, SLIDERS, TracedFill, conclusion, fills
 from setwise.analysis.run.caller import Caller
 from setwise.analysis.spec import raywalk
 from setwise.analysis.spec.contracts import task_of
@@ -43,7 +43,7 @@ PAGE_FLOODS = {
 
 
 def south(form: str, sliders: int, empty: int) -> TracedFill:
-    return fill(find(f"{form}.sout"), (sliders, empty))
+    return fills(find(f"{form}.sout"), (sliders, empty))[0]
 
 
 def stepped(direction: str, squares: int, steps: int) -> int:
@@ -58,7 +58,7 @@ def stepped(direction: str, squares: int, steps: int) -> int:
 def test_cycles_end_in_the_whole_fill(direction: str, sliders: int, empty: int) -> None:
     expected = raywalk.occluded(direction, sliders, empty)
     for form in ("dumb7.occluded", "dumb7.occluded-until-dry", "kogge-stone.occluded"):
-        shown = fill(find(f"{form}.{direction}"), (sliders, empty))
+        shown = fills(find(f"{form}.{direction}"), (sliders, empty))[0]
         assert shown.flood == expected
         before = sliders
         for cycle in shown.cycles:
@@ -69,9 +69,9 @@ def test_cycles_end_in_the_whole_fill(direction: str, sliders: int, empty: int) 
         later = [cycle for cycle in shown.cycles if shown.dry is not None and cycle.number >= shown.dry]
         assert not any(cycle.changed for cycle in later)
         assert shown.dry in (None, 1) or shown.cycles[shown.dry - 2].changed
-    six = fill(find(f"dumb7.attacks.{direction}"), (sliders, empty))
+    six = fills(find(f"dumb7.attacks.{direction}"), (sliders, empty))[0]
     assert (len(six.cycles), six.attacks) == (6, raywalk.attacks(direction, sliders, empty))
-    assert fill(find(f"kogge-stone.attacks.{direction}"), (sliders, empty)).attacks == six.attacks
+    assert fills(find(f"kogge-stone.attacks.{direction}"), (sliders, empty))[0].attacks == six.attacks
 
 
 def test_the_page_itself() -> None:
@@ -94,15 +94,10 @@ def test_the_loop_ends_when_it_is_dry() -> None:
     nothing = south("dumb7.occluded-until-dry", 0, EMPTY)
     assert (nothing.flood, nothing.cycles) == (0, ())
     assert conclusion(nothing) == "There is nothing to flood."
-    whole = fill(find("dumb7.occluded-until-dry.nort"), (1, raywalk.ALL))
+    whole = fills(find("dumb7.occluded-until-dry.nort"), (1, raywalk.ALL))[0]
     assert (len(whole.cycles), whole.dry) == (8, 8)
-    last = fill(find("dumb7.occluded.nort"), (1, raywalk.ALL))
+    last = fills(find("dumb7.occluded.nort"), (1, raywalk.ALL))[0]
     assert conclusion(last) == "Cycle 7, the last one, still changes something."
-
-
-def test_one_direction_only() -> None:
-    with pytest.raises(ValueError, match="rook has 4 directions"):
-        fill(find("dumb7.attacks.rook"), (1, 2))
 
 
 def files(letters: str) -> int:
@@ -145,9 +140,9 @@ def test_fills_end_as_specified_and_are_drawn_from_registers(name: str) -> None:
 
 
 def test_an_empty_boards_propagators_are_constants() -> None:
-    shown = fill(find("kogge-stone.empty-fill.east"), (1,))
+    shown = fills(find("kogge-stone.empty-fill.east"), (1,))[0]
     assert [cycle.propagator for cycle in shown.cycles] == [files("bcdefgh"), files("cdefgh"), files("efgh")]
-    assert [cycle.propagator for cycle in fill(find("kogge-stone.empty-fill.sout"), (1,)).cycles] == [None] * 3
+    assert [cycle.propagator for cycle in fills(find("kogge-stone.empty-fill.sout"), (1,))[0].cycles] == [None] * 3
 
 
 def test_text() -> None:

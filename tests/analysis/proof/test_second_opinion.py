@@ -12,7 +12,7 @@ from setwise.analysis.code.binary import binary_of
 from setwise.analysis.code.objects import ObjectError, ObjectFunction
 from setwise.analysis.commands.main import main
 from setwise.analysis.proof.prover import Prover
-from setwise.analysis.proof.smtlib import Question
+from setwise.analysis.proof.solver import Question
 from setwise.analysis.proofs import prove_function
 from setwise.analysis.spec.contracts import task_of
 from setwise.codegen.catalogue import catalogue, find

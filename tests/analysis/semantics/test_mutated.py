@@ -14,8 +14,7 @@ import pytest
 
 from setwise.analysis.code.decode import Decoded, Imm, Reg
 from setwise.analysis.semantics import table
-from setwise.analysis.semantics.parts import Meaning
-from setwise.analysis.semantics.state import Execution, Goto
+from setwise.analysis.semantics.state import Execution, Goto, Meaning
 from setwise.analysis.semantics.table import TABLE, execute
 from tests.analysis.semantics.machines import FLAGS, After, Trial
 from tests.analysis.semantics.test_machines import (

@@ -8,8 +8,7 @@ from setwise.analysis.run.interpreter import Interpreter, MemoryRanges, Start
 from setwise.analysis.semantics import bits, general, permute, vector
 from setwise.analysis.semantics import lanes as semantics_lanes
 from setwise.analysis.semantics.domains import Bits, Integers
-from setwise.analysis.semantics.parts import Meaning
-from setwise.analysis.semantics.state import MachineState, SemanticsError, Unsupported
+from setwise.analysis.semantics.state import MachineState, Meaning, SemanticsError, Unsupported
 from setwise.analysis.semantics.table import TABLE, execute
 from tests.analysis.listings import assemble
 
