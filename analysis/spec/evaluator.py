@@ -110,8 +110,12 @@ class _Evaluator:
         ray, n = value.attr
         meaning = _RAYS[value.op]
         squares = args[0]
-        if ray is None:  # the direction is a run-time number, which must be known
-            return tuple(meaning(lane, (*DIRECTIONS.values(),)[args[1][0]], n) for lane in squares)
+        if ray is None:
+            # The direction is a run-time number: select one of the eight outcomes.
+            ((number,),) = args[1:]
+            return tuple(
+                self._entry([meaning(lane, step, n) for step in DIRECTIONS.values()], number) for lane in squares
+            )
         directions = ray.directions if len(ray.directions) > 1 else ray.directions * len(squares)
         return tuple(
             meaning(lane, (direction.file_step, direction.rank_step), n)

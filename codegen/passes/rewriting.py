@@ -14,7 +14,7 @@ from setwise.codegen.ir.values import Value, constant, make
 from setwise.codegen.passes.rules import RULES
 
 Bindings = Mapping[str, Any]
-"""The value, or shift count, that each name of a pattern stands for."""
+"""The value or shift count of each name of a pattern."""
 
 _OPERATORS: Mapping[type[ast.AST], str] = {
     ast.BitAnd: "and",

@@ -3,7 +3,7 @@
 A rule is a pattern, a replacement and perhaps a condition, all in Python's syntax. The letters x, y and z are values, u
 and v values that are not constant, capital letters constants, and n, m and k shift counts, equal in all lanes. `where`
 defines a part of the pattern. `->` is for rules that apply where they shorten the graph. `=>` is for rules to a
-canonical form, which also apply where the length stays. `for` lists the operators that @ stands for. `has` and `lacks`
+canonical form, which also apply where the length stays. `for` lists the operators in place of @. `has` and `lacks`
 ask for an operation of the target, once it is known. Commutative operations match in both orders. ALL is 2**64 - 1.
 
 Source of several identities: H. S. Warren, Hacker's Delight, 2nd edition, sections 2-1 to 2-3, 5-1 and 7-1.
