@@ -9,9 +9,9 @@ from types import CodeType
 from typing import Any
 
 from setwise.codegen.ir.graph import Graph, rewrite
-from setwise.codegen.ir.operations import ALL, COMMUTATIVE
+from setwise.codegen.ir.operations import ALL, COMMUTATIVE, OPERATIONS
 from setwise.codegen.ir.values import Value, constant, make
-from setwise.codegen.passes.rules import RULES
+from setwise.codegen.passes.rules import RULES, TARGET_RULES
 
 Bindings = Mapping[str, Any]
 """The value or shift count of each name of a pattern."""
@@ -38,22 +38,24 @@ def _exponent(number: Value) -> int:
     return int(lane).bit_length() - 1
 
 
-def _function(op: str) -> Any:
-    return lambda value: make(op, value)
+def _operation(op: str) -> Callable[..., Value]:
+    """Return the function that makes the value of an operation from its arguments and its shift count, if any."""
+
+    def made(*args: Value | int) -> Value:
+        values = [arg for arg in args if isinstance(arg, Value)]
+        counts = tuple([arg for arg in args if isinstance(arg, int)] * values[0].lanes)
+        return make(op, *values, attr=counts or None)
+
+    return made
 
 
 _NAMES: Mapping[str, Any] = {
     "ALL": ALL,
     "log2": _exponent,
     "inverse": lambda number, other: number.constant == (~other).constant,
-    "andn": lambda value, other: make("andn", value, other),
-    "select": lambda mask, value, other: make("select", mask, value, other),
+    "signed": lambda number: number.attr[0] + (1 << 31) & ALL < 1 << 32,
     "rotl": lambda value, count: value.rotate(count),
-    "sar": lambda value, count: value.arithmetic_shift_right(count),
-    **{
-        op.replace("-", "_"): _function(op)
-        for op in ("isolate-lsb", "clear-lsb", "mask-to-lsb", "tzcnt", "popcount", "flip")
-    },
+    **{op.replace("-", "_"): _operation(op) for op in OPERATIONS if op not in ("rotl", "not", "and", "or")},
 }
 
 
@@ -89,9 +91,9 @@ class Rule:
     condition: CodeType
     canonical: bool
 
-    def holds(self, names: Bindings, has: Callable[[str], bool | None]) -> bool:
-        """Return whether the condition holds of shift counts. `has` returns whether the target has an operation."""
-        return bool(eval(self.condition, {**_NAMES, **names, "has": has, "lacks": lambda op: has(op) is False}))
+    def holds(self, names: Bindings, has: Callable[[str], bool]) -> bool:
+        """Return whether the condition holds. `has` returns whether the target has an operation."""
+        return bool(eval(self.condition, {**_NAMES, **names, "has": has, "lacks": lambda op: not has(op)}))
 
     def build(self, names: Bindings, lanes: int) -> Value | None:
         """Return the replacement, or None if a function of it is not defined for these constants."""
@@ -147,15 +149,15 @@ def parse(line: str) -> Rule:
 
 
 @cache
-def rules() -> tuple[Rule, ...]:
-    """Return the rules of the table."""
-    parted = (line.partition(" for ") for line in RULES.replace("\n ", " ").splitlines() if line)
+def rules(table: str) -> tuple[Rule, ...]:
+    """Return the rules of a table."""
+    parted = (line.partition(" for ") for line in table.replace("\n ", " ").splitlines() if line)
     return tuple(parse(text.replace("@", sign)) for text, _, signs in parted for sign in signs.split() or "@")
 
 
 @cache
-def _candidates(op: str, args: tuple[str, ...]) -> tuple[Rule, ...]:
-    return tuple(rule for rule in rules() if rule.pattern.may_match(op, args))
+def _candidates(table: str, op: str, args: tuple[str, ...]) -> tuple[Rule, ...]:
+    return tuple(rule for rule in rules(table) if rule.pattern.may_match(op, args))
 
 
 Match = tuple[Bindings, tuple[Value, ...]]
@@ -206,17 +208,28 @@ def _key(value: Value) -> tuple[Any, ...]:
     return value.op, value.args, value.attr, value.lanes
 
 
-Has = Callable[[str, int], bool | None]
-"""A function that returns whether the target has an operation on this number of lanes; None if no target is known."""
+Has = Callable[[str, int], bool]
+"""A function that returns whether the target has an operation on this number of lanes."""
 
 
-def apply_rules(graph: Graph, has: Has = lambda op, lanes: None) -> Graph:
+def apply_rules(graph: Graph) -> Graph:
     """Apply rules once where they shorten the graph; if none does, those that bring a value to its canonical form."""
-    shorter = _applied(graph, has, canonical=False)
-    return _applied(graph, has, canonical=True) if shorter is graph else shorter
+    return _applied(graph, RULES)
 
 
-def _applied(graph: Graph, has: Has, canonical: bool) -> Graph:
+def apply_target_rules(graph: Graph, has: Has) -> Graph:
+    """Apply the rules for a target until nothing changes."""
+    while (after := _applied(graph, TARGET_RULES, has)) is not graph:
+        graph = after
+    return graph
+
+
+def _applied(graph: Graph, table: str, has: Has = lambda op, lanes: False) -> Graph:
+    shorter = _applied_once(graph, table, has, canonical=False)
+    return _applied_once(graph, table, has, canonical=True) if shorter is graph else shorter
+
+
+def _applied_once(graph: Graph, table: str, has: Has, canonical: bool) -> Graph:
     users = graph.users
     existing = {_key(value): value for value in graph.order}
     new: dict[Value, Value] = {}
@@ -226,7 +239,7 @@ def _applied(graph: Graph, has: Has, canonical: bool) -> Graph:
         return made
 
     def rewritten(value: Value, old: Value) -> Value:
-        for rule in _candidates(old.op, tuple([arg.op for arg in old.args])):
+        for rule in _candidates(table, old.op, tuple([arg.op for arg in old.args])):
             if rule.canonical < canonical:
                 continue
             for names, inside in _matches(rule.pattern, old, ({}, ())):

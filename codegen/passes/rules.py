@@ -3,8 +3,9 @@
 A rule is a pattern, a replacement and perhaps a condition, all in Python's syntax. The letters x, y and z are values, u
 and v values that are not constant, capital letters constants, and n, m and k shift counts, equal in all lanes. `where`
 defines a part of the pattern. `->` is for rules that apply where they shorten the graph. `=>` is for rules to a
-canonical form, which also apply where the length stays. `for` lists the operators in place of @. `has` and `lacks`
-ask for an operation of the target, once it is known. Commutative operations match in both orders. ALL is 2**64 - 1.
+canonical form, which also apply where the length stays. `for` lists the operators in place of @. Rules for a target
+follow after the others: `has` and `lacks` ask for its operations. Commutative operations match in both orders. ALL is
+2**64 - 1.
 
 Source of several identities: H. S. Warren, Hacker's Delight, 2nd edition, sections 2-1 to 2-3, 5-1 and 7-1.
 """
@@ -42,10 +43,6 @@ x & y | ~(x | y)                -> ~(x ^ y)
 ~x ^ y                          => ~(x ^ y)
 ~(~x & y)                       -> x | ~y
 x & ~y & ~z                     -> x & ~(y | z)
-x & y | ~x & z                  => z ^ (y ^ z) & x                if lacks("andn")
-z ^ (y ^ z) & x                 => x & y | andn(x, z)             if has("andn")
-x & A | y & B                   -> select(A, x, y)              if has("ternary") and inverse(A, B)
-x & A | (y & B) << n            -> select(A, x, y << n)         if has("ternary") and inverse(A, B << n)
 x & ~(x ^ y)                    -> x & y
 x | ~(x ^ y)                    -> x | ~y
 x & ~(x & y)                    => x & ~y
@@ -97,7 +94,6 @@ rotl(rotl(x, n), m)             -> rotl(x, n + m)
 x & -x                          -> isolate_lsb(x)
 x & x + ALL                     -> clear_lsb(x)
 x ^ x + ALL                     -> mask_to_lsb(x)
-~mask_to_lsb(x)                 => x ^ -x                       if lacks("mask-to-lsb")
 x & ~isolate_lsb(x)             -> clear_lsb(x)
 x @ isolate_lsb(x)              -> clear_lsb(x)                 for ^ -
 A - x + B                       -> (A + B) - x
@@ -140,4 +136,21 @@ rotl(x, n) @ rotl(y, n)         -> rotl(x @ y, n)               for & | ^
 (x << n) @ (x >> m)             -> rotl(x, n)                   if n + m == 64 for | ^ +
 x << n >> n                     -> x & (ALL >> n)
 x >> n << n                     -> x & (-1 << n)
+"""
+
+TARGET_RULES = """
+~(x ^ x - 1)                    => x ^ -x                       if lacks("mask-to-lsb") and has("neg")
+~(x ^ x - 1)                    -> x ^ 0 - x                    if lacks("mask-to-lsb") and lacks("neg")
+x & y | ~x & z                  => z ^ (y ^ z) & x              if lacks("andn")
+z ^ (y ^ z) & x                 => x & y | andn(x, z)           if has("andn")
+x & A | y & B                   -> select(A, x, y)              if has("ternary") and inverse(A, B)
+x & A | (y & B) << n            -> select(A, x, y << n)         if has("ternary") and inverse(A, B << n)
+x << n & 0xffffffff             -> low_shl(x, n)                if has("low-shl") and n < 32
+(x << n) + A                    -> displaced_shift(x, A, n)     if has("scaled-sum") and 0 < n < 4 and signed(A)
+(x << n) - A                    -> displaced_shift(x, -A, n)    if has("scaled-sum") and 0 < n < 4 and signed(-A)
+u + (x << n) + A                -> displaced_scaled_sum(u, x, A, n)  if has("scaled-sum") and 0 < n < 4 and signed(A)
+u + (x << n) - A                -> displaced_scaled_sum(u, x, -A, n) if has("scaled-sum") and 0 < n < 4 and signed(-A)
+u + v + A                       -> displaced_sum(u, v, A)       if has("scaled-sum") and signed(A)
+u + v - A                       -> displaced_sum(u, v, -A)      if has("scaled-sum") and signed(-A)
+u + (x << n)                    -> scaled_sum(u, x, n)          if has("scaled-sum") and 0 < n < 4
 """

@@ -14,7 +14,7 @@ from setwise.codegen.machine.code import Datum, Label
 from setwise.codegen.passes.lower_popcount import lanes_apart, lower_popcount
 from setwise.codegen.passes.lower_words import lower_words
 from setwise.codegen.passes.reduce_lanes import reduce_lanes
-from setwise.codegen.passes.rewriting import apply_rules
+from setwise.codegen.passes.rewriting import apply_target_rules
 from setwise.codegen.passes.state import CACHED_GRAPHS, State
 from setwise.codegen.passes.ternary import map_ternary
 from setwise.codegen.targets import SCALARS, TARGETS, in_words
@@ -26,8 +26,8 @@ _FARTHEST = 1 << 31  # bytes; displacements are below it
 @lru_cache(CACHED_GRAPHS)
 def select(graph: Graph, target: Target) -> tuple[Graph, tuple[Datum, ...]]:
     """Return the graph in operations of the target, and the tables that it reads. Raise Refused for a missing row."""
-    graph, data = _tables(_canonical(apply_rules(graph, target.has)), target)
-    lowering = (_low_half, _scaled_sum, reduce_lanes, lower_popcount, _lanes, _complement, _ternary)
+    graph, data = _tables(_canonical(graph), target)
+    lowering = (_rewritten, reduce_lanes, lower_popcount, _lanes, _complement, _ternary)
     for step in (_tested, _displaced, lower_words, *lowering, _loosen, _from_memory, _written, _loaded):
         graph = step(graph, target)
     return _checked(graph, target), data
@@ -49,20 +49,9 @@ def _canonical(graph: Graph) -> Graph:
     return rewrite(graph, rule, operations=COMMUTATIVE)
 
 
-def _low_half(graph: Graph, target: Target) -> Graph:
-    """Select a 32-bit shift, which clears the upper half, for a left shift by less than 32 whose one user does that."""
-    lower_half = ((1 << 32) - 1,)
-    if not target.has("low-shl", 1) or not any(value.constant == lower_half for value in graph.order):
-        return graph
-    uses = graph.users
-
-    def rule(value: Value, old: Value) -> Value:
-        shifted, mask = value.args
-        if mask.constant == lower_half and shifted.op == "shl" and shifted.count < 32 and len(uses[old.args[0]]) == 1:
-            return replace(shifted, op="low-shl")
-        return value
-
-    return rewrite(graph, rule, operations=("and",))
+def _rewritten(graph: Graph, target: Target) -> Graph:
+    """Apply the rewriting rules for the target."""
+    return apply_target_rules(graph, target.has)
 
 
 def _displaced(graph: Graph, _: Target) -> Graph:
@@ -202,44 +191,6 @@ def _blend(value: Value, target: Target) -> Value:
         order = sum((0 if pick else 1) << 2 * at for at, pick in enumerate(picks))
         return Value("permute", (Value("as-wide", (pair,), lanes=value.lanes),), order, value.lanes)
     return Value("blend", (chosen, other), sum(3 << 2 * at for at, pick in enumerate(picks) if pick), value.lanes)
-
-
-def _scaled_sum(graph: Graph, target: Target) -> Graph:
-    """Select an address for a sum with a value shifted left by 1 to 3, with a constant, or with both.
-
-    The values between have no other users.
-    """
-    if not target.has("scaled-sum", 1) or "add" not in graph.operations:
-        return graph
-    uses = graph.users
-
-    def rule(value: Value, old: Value) -> Value:
-        if value.lanes > 1:
-            return value
-        for at in (1, 0) if value.op == "add" else (0,):
-            inner, other = value.args[at], value.args[1 - at]
-            if inner.constant is not None or len(uses[old.args[at]]) > 1:
-                continue
-            small = inner.op == "shl" and 1 <= inner.count <= 3
-            if small and (other.constant is None or value.op == "add"):
-                op = "scaled-sum" if other.constant is None else "displaced-shift"
-                made = Value(
-                    op, (other, inner.args[0]) if other.constant is None else (inner.args[0], other), inner.attr
-                )
-            elif other.constant is not None and inner.op in ("add", "scaled-sum") and inner.args[1].constant is None:
-                op = "displaced-sum" if inner.op == "add" else "displaced-scaled-sum"
-                made = Value(op, (*inner.args, other), inner.attr)
-            else:
-                continue
-            if value.op == "sub":
-                if other.constant is None:
-                    continue
-                made = replace(made, args=(*made.args[:-1], -other))
-            if target.rows_for(made):
-                return made
-        return value
-
-    return rewrite(graph, rule, operations=("add", "sub"))
 
 
 def _tables(graph: Graph, target: Target) -> tuple[Graph, tuple[Datum, ...]]:

@@ -18,6 +18,7 @@ from setwise.codegen.ir.graph import Graph
 from setwise.codegen.ir.operations import ALL
 from setwise.codegen.ir.values import Value, constant, parameter
 from setwise.codegen.passes.rewriting import rules
+from setwise.codegen.passes.rules import RULES, TARGET_RULES
 from setwise.codegen.passes.simplify import simplify
 from tests.conftest import require_module
 
@@ -35,6 +36,12 @@ MEANINGS: Mapping[str, Any] = {
     "andn": lambda x, y: ~x & y,
     "select": lambda mask, x, y: mask & x | ~mask & y,
     "log2": lambda number: number.value.bit_length() - 1,
+    "low_shl": lambda x, n: x << n & 0xFFFFFFFF,
+    "displaced_shift": lambda x, a, n: (x << n) + a,
+    "displaced_sum": lambda x, y, a: x + y + a,
+    "displaced_scaled_sum": lambda x, y, a, n: x + (y << n) + a,
+    "scaled_sum": lambda x, y, n: x + (y << n),
+    "signed": lambda a: True,
     "has": lambda op: True,
     "lacks": lambda op: True,
     "inverse": lambda a, b: True,
@@ -68,7 +75,7 @@ def cases(line: str, domain: Addresses) -> Iterator[dict[str, Any]]:
             yield given
 
 
-@pytest.mark.parametrize("line", [rule.text for rule in rules()])
+@pytest.mark.parametrize("line", [rule.text for table in (RULES, TARGET_RULES) for rule in rules(table)])
 def test_a_rule_holds_for_all_values(line: str) -> None:
     require_module("bitwuzla")
     domain = Addresses()
