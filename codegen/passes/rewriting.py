@@ -177,8 +177,7 @@ def _matches(pattern: Pattern | str | int, value: Value, match: Match) -> Iterat
             if isinstance(pattern.count, int) and count != pattern.count:
                 return
             names = {**names, str(pattern.count): count}
-        orders = {value.args, value.args[::-1]} if pattern.op in COMMUTATIVE else {value.args}
-        for args in orders:
+        for args in (value.args, value.args[::-1])[: 1 + (pattern.op in COMMUTATIVE)]:
             yield from _all_match(pattern.args, args, (names, (*inside, value)))
     elif isinstance(pattern, int):
         if value.constant == (pattern,) * value.lanes:

@@ -119,3 +119,11 @@ def test_lanes_with_counts_of_their_own_are_left() -> None:
     turned = x << (1, 2) | x >> (63, 62)
     assert "rotl" not in simplify(Graph((x,), (turned,))).operations
     assert constant(1).number == 1
+
+
+def test_the_first_order_of_arguments_that_matches_is_taken() -> None:
+    """The places of values in memory must not decide."""
+    for _ in range(50):
+        x, y = parameter(0), parameter(1)
+        (made,) = simplify(Graph((x, y), ((x | y) ^ (x & y),))).results
+        assert (made.op, made.args) == ("xor", (x, y))
