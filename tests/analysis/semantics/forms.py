@@ -117,7 +117,7 @@ vpinsrq xmm1,xmm2,[rsi],1
 {pshufd|pshuflw|pshufhw} xmm1,{xmm2|[rsi]},{0x1b|0x4e}
 v{pshufd|pshuflw|pshufhw} {ymm1,ymm2,0x93|zmm1(k1),zmm2,0x1b}
 {shufps|shufpd} xmm1,xmm2,{0x1b|0x02}; v{shufps|shufpd} {ymm1,ymm2,ymm3,0x6d|zmm1,zmm2,[rsi],0x9a}
-vpsadbw {ymm1,ymm2,ymm3|zmm1,zmm2,[rsi]}
+psadbw xmm1,[rsi]; vpsadbw {xmm1,xmm2,xmm3|ymm1,ymm2,ymm3|ymm1,ymm2,[rsi]|zmm1,zmm2,zmm3|zmm1,zmm2,[rsi]}
 pshufb xmm1,{xmm2|[rsi]}; vpshufb {ymm1,ymm2,ymm3|zmm1(k1),zmm2,[rsi]|xmm1,xmm2,xmm9}
 {packsswb|packuswb|packssdw|packusdw} xmm1,{xmm2|[rsi]}
 v{packsswb|packuswb|packssdw|packusdw} {ymm1,ymm2,ymm3|zmm1(k1),zmm2,[rsi]|xmm1(k2)(z),xmm2,xmm3}
