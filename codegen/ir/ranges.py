@@ -1,4 +1,4 @@
-"""ValueRanges of values: the least and the greatest unsigned number that each may be in any lane."""
+"""Ranges of values: the least and the greatest unsigned number that each may be in any lane."""
 
 from collections.abc import Callable, Iterator, Mapping
 from itertools import product

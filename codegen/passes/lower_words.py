@@ -7,6 +7,7 @@ the comparisons: section 2-12.
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial, reduce
+from operator import add, sub
 
 from setwise.codegen.ir.bit_words import swapped_fields
 from setwise.codegen.ir.bits import known_zero
@@ -77,17 +78,12 @@ def _arithmetic_shift(target: Target, value: Value, board: Value, *by: Value) ->
 
 def _product(_: Target, value: Value, a: Value, b: Value) -> Value:
     """Sum shifts for a constant of few bits, else three products of 32-bit halves without those known to be 0."""
-    if value.lanes == 1:
-        return a + (a << (b.number - 1).bit_length() - 1)
-    if b.constant is not None and len({*b.constant}) == 1:
-        terms = _signed_digits(b.constant[0])
-        if len(terms) <= 3:
-            shifted = sorted(((a << n, sign) for n, sign in terms), key=lambda term: -term[1])
-            first, *others = shifted
-            total = first[0] if first[1] > 0 else -first[0]
-            for term, sign in others:
-                total = total + term if sign > 0 else total - term
-            return total
+    if value.lanes == 1:  # by 3, 5 or 9, which lea computes from a sum
+        return a + (a << b.number.bit_length() - 1)
+    terms = _signed_digits(b.constant[0]) if b.constant is not None and len({*b.constant}) == 1 else []
+    if 0 < len(terms) <= 3:
+        added, subtracted = ([a << n for n, its_sign in terms if its_sign == sign] for sign in (1, -1))
+        return reduce(sub, subtracted, reduce(add, added, constant(0, value.lanes)))
     crossed = make("low-product", _upper(a), b) + make("low-product", a, _upper(b))
     return make("low-product", a, b) + (crossed << 32)
 

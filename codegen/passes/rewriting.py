@@ -4,7 +4,7 @@ import ast
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from types import CodeType
 from typing import Any
 
@@ -12,6 +12,7 @@ from setwise.codegen.ir.graph import Graph, rewrite
 from setwise.codegen.ir.operations import ALL, COMMUTATIVE, OPERATIONS
 from setwise.codegen.ir.values import Value, constant, make
 from setwise.codegen.passes.rules import RULES, TARGET_RULES
+from setwise.codegen.targets.table import Target
 
 Bindings = Mapping[str, Any]
 """The value or shift count of each name of a pattern."""
@@ -50,12 +51,12 @@ def _operation(op: str) -> Callable[..., Value]:
 
 
 _NAMES: Mapping[str, Any] = {
+    **{op.replace("-", "_"): _operation(op) for op in OPERATIONS},
     "ALL": ALL,
     "log2": _exponent,
     "inverse": lambda number, other: number.constant == (~other).constant,
     "signed": lambda number: number.attr[0] + (1 << 31) & ALL < 1 << 32,
-    "rotl": lambda value, count: value.rotate(count),
-    **{op.replace("-", "_"): _operation(op) for op in OPERATIONS if op not in ("rotl", "not", "and", "or")},
+    "rotl": lambda value, count: value.rotate(count),  # by any count
 }
 
 
@@ -207,47 +208,35 @@ def _key(value: Value) -> tuple[Any, ...]:
     return value.op, value.args, value.attr, value.lanes
 
 
-Has = Callable[[str, int], bool]
-"""A function that returns whether the target has an operation on this number of lanes."""
-
-
 def apply_rules(graph: Graph) -> Graph:
     """Apply rules once where they shorten the graph; if none does, those that bring a value to its canonical form."""
-    return _applied(graph, RULES)
+    return _applied(graph, RULES, lambda op, lanes: False)
 
 
-def apply_target_rules(graph: Graph, has: Has) -> Graph:
+def apply_target_rules(graph: Graph, target: Target) -> Graph:
     """Apply the rules for a target until nothing changes."""
-    while (after := _applied(graph, TARGET_RULES, has)) is not graph:
+    while (after := _applied(graph, TARGET_RULES, target.has)) is not graph:
         graph = after
     return graph
 
 
-def _applied(graph: Graph, table: str, has: Has = lambda op, lanes: False) -> Graph:
-    shorter = _applied_once(graph, table, has, canonical=False)
-    return _applied_once(graph, table, has, canonical=True) if shorter is graph else shorter
-
-
-def _applied_once(graph: Graph, table: str, has: Has, canonical: bool) -> Graph:
+def _applied(graph: Graph, table: str, has: Callable[[str, int], bool]) -> Graph:
     users = graph.users
     existing = {_key(value): value for value in graph.order}
     new: dict[Value, Value] = {}
 
-    def rule(value: Value, old: Value) -> Value:
-        new[old] = made = value if old.region is not None or not old.args else rewritten(value, old)
-        return made
-
-    def rewritten(value: Value, old: Value) -> Value:
+    def rewritten(least: int, value: Value, old: Value) -> Value:
+        """Return the first replacement that makes the graph shorter by `least`. If that is 0, it must be canonical."""
+        new[old] = value
         for rule in _candidates(table, old.op, tuple([arg.op for arg in old.args])):
-            if rule.canonical < canonical:
-                continue
-            for names, inside in _matches(rule.pattern, old, ({}, ())):
+            for names, inside in _matches(rule.pattern, old, ({}, ())) if least or rule.canonical else ():
                 if rule.holds(names, lambda op: has(op, old.lanes)):
                     made = rule.build(names, old.lanes)
-                    if made is not None and gain(made, names, inside) >= (0 if canonical else 1):
+                    if made is not None and gain(made, names, inside) >= least:
                         renewed = {name: new[v] if isinstance(v, Value) else v for name, v in names.items()}
                         again = rule.build(renewed, old.lanes)
-                        return value if again is None else again
+                        new[old] = value if again is None else again
+                        return new[old]
         return value
 
     def gain(made: Value, names: Bindings, inside: tuple[Value, ...]) -> int:
@@ -266,4 +255,5 @@ def _applied_once(graph: Graph, table: str, has: Has, canonical: bool) -> Graph:
             seen.add(value)
         return saved
 
-    return rewrite(graph, rule)
+    shorter = rewrite(graph, partial(rewritten, 1))
+    return rewrite(graph, partial(rewritten, 0)) if shorter is graph else shorter

@@ -27,7 +27,7 @@ _FARTHEST = 1 << 31  # bytes; displacements are below it
 def select(graph: Graph, target: Target) -> tuple[Graph, tuple[Datum, ...]]:
     """Return the graph in operations of the target, and the tables that it reads. Raise Refused for a missing row."""
     graph, data = _tables(_canonical(graph), target)
-    lowering = (_rewritten, reduce_lanes, lower_popcount, _lanes, _complement, _ternary)
+    lowering = (apply_target_rules, reduce_lanes, lower_popcount, _lanes, _complement, _ternary)
     for step in (_tested, _displaced, lower_words, *lowering, _loosen, _from_memory, _written, _loaded):
         graph = step(graph, target)
     return _checked(graph, target), data
@@ -47,11 +47,6 @@ def _canonical(graph: Graph) -> Graph:
         return value
 
     return rewrite(graph, rule, operations=COMMUTATIVE)
-
-
-def _rewritten(graph: Graph, target: Target) -> Graph:
-    """Apply the rewriting rules for the target."""
-    return apply_target_rules(graph, target.has)
 
 
 def _displaced(graph: Graph, _: Target) -> Graph:

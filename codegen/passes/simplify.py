@@ -209,7 +209,7 @@ def simplify(graph: Graph, *, loose: bool = False, verbatim: bool = False) -> Gr
     dropped = partial(demanded_bits, loose=loose, verbatim=verbatim)
 
     def tidy(graph: Graph) -> Graph:
-        for rule in (prune_phis, folded, cse, moved, *(() if verbatim else (apply_rules, cse))):
+        for rule in (prune_phis, folded, cse, moved, *(() if verbatim else (apply_rules,))):
             graph = rule(graph)
         return graph
 

@@ -8,7 +8,7 @@ A1 #b       a constant argument a, in memory as one number for all lanes; a cons
 n -n #      the operation's number (a count, a truth table); 64 minus it; the number of a constant that is loaded
 7           this number
 cl          the low byte of rcx, which holds argument b
-a8 a16 a32  the low byte, word or half of argument a, in a register; argument b is a constant that the row needs not
+a8 a16 a32  the low byte, word or half of argument a, in a register; argument b is a constant that the row does not use
 [...]       memory: an address of arguments and n, where the last argument may be scaled by 8, by 2**n or by an entry
             size of n bytes, plus a constant argument #b or #c; or a named place: the data, a stack slot (slot1: its
             first board), a stack argument

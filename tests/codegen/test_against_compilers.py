@@ -118,13 +118,8 @@ def compiled(texts: tuple[str, ...], isa: str) -> list[int]:
             run([require_tool(compiler), *options, *wide, str(source), "-o", str(made)], check=True)
             for at, binary in enumerate(map(load_all(made, names).get, names)):
                 if isinstance(binary, Binary):
-                    fewest[at] = min(fewest[at], instructions(binary))
+                    fewest[at] = min(fewest[at], count(binary).instructions)
     return fewest
-
-
-def instructions(binary: Binary) -> int:
-    """The instructions of a function, without the vzeroupper that a compiler may add."""
-    return count(binary).instructions
 
 
 def ours(text: str, isa: str) -> int:
@@ -135,7 +130,7 @@ def ours(text: str, isa: str) -> int:
         return (made,)
 
     described = routine(describe, 3, batched=TARGETS[isa].vectors > 0)
-    return instructions(binary_of(lower(described, isa, lanes=TARGETS[isa].widths[0])))
+    return count(binary_of(lower(described, isa, lanes=TARGETS[isa].widths[0]))).instructions
 
 
 def measured(texts: Iterable[str], isa: str) -> dict[str, tuple[int, int]]:

@@ -50,15 +50,14 @@ def _signed_shift(count: str, zig_count: str) -> dict[str, str]:
     }
 
 
-_BYTES_OF = "@as(@Vector({{bytes}}, u8), @bitCast({{{}}}))".format
-# For shl-or-rotl the wrapped bits are not demanded, and a rotate is one non-destructive instruction.
-
-
 def _sum(text: str, first: str) -> dict[str, str]:
     """Return the templates of a sum of three."""
     nested = f"u64::wrapping_add(u64::wrapping_add({first}), {{c}})"
     return _same(text, Rust=nested, Zig=text.replace("+", "+%"))
 
+
+_BYTES_OF = "@as(@Vector({{bytes}}, u8), @bitCast({{{}}}))".format
+# For shl-or-rotl the wrapped bits are not demanded, and a rotate is one non-destructive instruction.
 
 _ROTATED = _same("{a} << {n} | {a} >> {m}", Rust="u64::rotate_left({a}, {n})", Zig="({a} << {n}) | ({a} >> {m})")
 _BACK = _same("{a} >> {n} | {a} << {m}", Rust="u64::rotate_right({a}, {n})", Zig="({a} << {m}) | ({a} >> {n})")

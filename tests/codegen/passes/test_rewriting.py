@@ -59,7 +59,10 @@ def parts(line: str) -> tuple[str, str, str]:
 
 
 def cases(line: str, domain: Addresses) -> Iterator[dict[str, Any]]:
-    """What a rule's names may stand for: all values, some counts. A logarithm is of each power of two."""
+    """Yield bindings of a rule's names: values to unknown words, counts to each of COUNTS.
+
+    If the rule takes a logarithm, bind A to each power of two.
+    """
     texts = parts(line)
     nodes = [node for text in texts for node in ast.walk(ast.parse(text, mode="eval"))]
     names = {node.id for node in nodes if isinstance(node, ast.Name)} - {*MEANINGS}
