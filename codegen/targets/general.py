@@ -7,9 +7,10 @@ from setwise.codegen.ir.values import Value
 from setwise.codegen.targets.table import Row, Target, alike, moves
 
 
-def _sign_extended(value: Value) -> bool:
+def _sign_extended(value: Value, sign: int = 1) -> bool:
+    """Return whether the last argument, with this sign, is a constant that an instruction sign-extends from 32 bits."""
     constant = value.args[-1].constant
-    return constant is not None and (constant[0] < 1 << 31 or constant[0] >= (1 << 64) - (1 << 31))
+    return constant is not None and (constant[0] * sign + (1 << 31)) % (1 << 64) < 1 << 32
 
 
 def _multiplies(value: Value) -> bool:
@@ -34,7 +35,7 @@ _X86_64 = (
     *alike("d B", "and or xor add sub", "{}"),
     Row("add", "lea", "d [a+b]", when=lambda value: value.args[1].constant is None),
     Row("add", "lea", "d [a+#b]", when=_sign_extended),
-    Row("sub", "lea", "d [a-#b]", when=_sign_extended),
+    Row("sub", "lea", "d [a-#b]", when=lambda value: _sign_extended(value, -1)),
     Row("scaled-sum", "lea", "d [a+b*2^n]"),
     Row("displaced-sum", "lea", "d [a+b+#c]", when=_sign_extended),
     Row("displaced-scaled-sum", "lea", "d [a+b*2^n+#c]", when=_sign_extended),

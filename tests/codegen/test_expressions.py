@@ -101,7 +101,8 @@ def test_every_count_under_a_mask(shift: str) -> None:
 def test_every_word_on_every_instruction_set() -> None:
     draw = random.Random(5)
     for word in WORDS:
-        steps = [Step(word, 0, 1, number, count, False) for number, count in ((0, 1), (0, 63), (0xFF7F << 24, 9))]
+        numbers = (0, 1), (0, 63), (0xFF7F << 24, 9), (1 << 31, 2), (-(1 << 31) & ALL, 2)
+        steps = [Step(word, 0, 1, number, count, False) for number, count in numbers]
         assert not list(wrong([Program(2, (each,)) for each in steps], HERE, arguments(draw)))
 
 
