@@ -1,6 +1,6 @@
 """Expand steps, runs and paths of rays into shifts, rotates, and masks against wraps, which they share if possible."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
@@ -18,6 +18,8 @@ class _Expansion:
     masks: Masks
     wanted: dict[Value, Lanes]
     """The demanded bits of each value before expansion; empty if the graph has no path or run."""
+    kept: Set[Value]
+    """The steps that an operation other than an intersection needs, with their masks."""
     rays: dict[Value, RuntimeRay] = field(default_factory=dict)
     known: dict[Value, Lanes] = field(default_factory=dict)
     within: dict[tuple[Value, object], int] = field(default_factory=dict)
@@ -28,17 +30,15 @@ class _Expansion:
         if value.op == "path":
             return self.path(value.args[0], self.ray(value), self.wanted[old], attacks=bool(value.attr[1]))
         if value.op == "run":
-            n = value.attr[1]
-            run = self.run(value.args[0], self.ray(value), n)
-            return self.exact(run, self.ray(value), n, self.wanted[old])
+            ray, n = self.ray(value), value.attr[1]
+            return self.exact(self.run(value.args[0], ray, n), ray, n, self.wanted[old])
         if value.op == "and":
             # Mask the propagator that a step is intersected with, not the step: steps of one length share that mask.
-            for step, other in (value.args, value.args[::-1]):
-                if step.op == "step":
+            for step, other, before in zip(value.args, value.args[::-1], old.args, strict=True):
+                if step.op == "step" and before not in self.kept:
                     ray, n = self.ray(step), step.attr[1]
                     pair = (ray.shift(step.args[0], n), self.confine(other, ray, n))
-                    first, second = pair if step is value.args[0] else pair[::-1]
-                    return Value("and", (first, second), lanes=value.lanes, in_place=value.in_place)
+                    return replace(value, args=pair if step is value.args[0] else pair[::-1])
         return value
 
     def ray(self, value: Value) -> CompassRay | RuntimeRay:
@@ -145,7 +145,8 @@ def _joined(graph: Graph) -> Graph:
 def expand(graph: Graph, masks: Masks) -> Graph:
     """Return the graph with its steps, runs and paths as shifts, rotates and masks, by a choice of masks."""
     graph = _joined(graph)
-    expansion = _Expansion(masks, _wanted(graph))
+    needed = {arg for value in graph.order if value.op != "and" for arg in value.args} | {*graph.results}
+    expansion = _Expansion(masks, _wanted(graph), needed)
     graph = rewrite(graph, expansion.rule, operations=("path", "run", "and"))
 
     def alone(value: Value, _: Value) -> Value:

@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from setwise.analysis.spec.evaluator import evaluate
-from setwise.codegen.board import DIR8, Direction
+from setwise.codegen.board import DIR8, EAST, Direction
 from setwise.codegen.catalogue import find
 from setwise.codegen.ir.bits import demanded, known_zero
 from setwise.codegen.ir.graph import Graph, postorder, rewrite
@@ -18,7 +18,7 @@ from setwise.codegen.ir.values import CompassRay, Lanes, Value, constant, load, 
 from setwise.codegen.machine.code import Memory, general
 from setwise.codegen.passes.expand import expand
 from setwise.codegen.passes.select import join_pass, select
-from setwise.codegen.passes.simplify import simplify
+from setwise.codegen.passes.simplify import masked_of, simplify
 from setwise.codegen.passes.state import Masks, State
 from setwise.codegen.passes.trace import trace_pass
 from setwise.codegen.targets import TARGETS
@@ -155,6 +155,15 @@ def test_a_part_of_a_union_that_nobody_sees_vanishes(turned: bool) -> None:
     assert "or" not in [value.op for value in made.order]
     seen = simplify(Graph((one, other), (union << 7,)))
     assert "or" in [value.op for value in seen.order]
+
+
+def test_a_mask_serves_all_uses_of_a_step() -> None:
+    """It clears the propagator only if no other use needs the step itself."""
+    x, once = parameter(0), parameter(1)
+    step = CompassRay((EAST,)).step(x)
+    for results, masks in (((step & once, step | once), 1), ((step & once, step), 1), ((step & once, step & x), 2)):
+        after = expand(Graph((x, once), results), Masks())
+        assert sum(masked_of(value)[1] is not None for value in after.order) == masks
 
 
 def test_shifts_do_become_rotates() -> None:
