@@ -128,7 +128,7 @@ class Value(BitWords):
 
     def copy(self) -> Value:
         """Return a constant itself, or a new variable with this value, which gets the register copy if one is made."""
-        return self if self.op == "const" else Value("copy", (self,), lanes=self.lanes)
+        return make("copy", self)
 
     def step(self, *directions: Direction) -> Value:
         """Return the squares, moved by the sum of these steps as one leap: one shift and one mask.

@@ -15,40 +15,26 @@ from setwise.codegen.passes.state import CACHED_GRAPHS, State
 Rule = Callable[[Graph], Graph]
 
 
-def fold(graph: Graph, unfolded: set[Value]) -> Graph:
-    """Fold constants, and drop operations that change nothing. `unfolded` caches the values that do not fold."""
-
-    def rule(value: Value, old: Value) -> Value:
-        if value in unfolded:
-            return value
-        folded = rule_once(value)
-        if folded is value:
-            unfolded.add(value)
-        return folded
-
-    def rule_once(value: Value) -> Value:
-        if value.op == "broadcast" and value.args[0].op == "not":
-            # Vectors have and-not or three-input logic, where the complement is free.
-            return ~value.on(value.args[0].args)
-        if value.op == "copy" and value.args[0].constant is not None:
-            return value.args[0]
-        if value.op in RESHAPES and value.args[0].constant is not None:
-            return reshaped(value.op, value.args[0], value.lanes)
-        operation, args = value.operation, value.args
-        if operation.compute is None or operation.free:
-            return value
-        plain = value.op != "not" and not operation.left and (len(args) != 2 or args[0] is not args[1])
-        if plain and "const" not in [arg.op for arg in args]:
-            return value  # only these fold: a constant operand, a count, equal operands, a double complement
-        joins = operation.bitwise and operation.commutes
-        if joins and args[0].op == value.op and args[1].constant is not None:
-            inner, first = args[0].args
-            if first.constant is not None:
-                args = (inner, make(value.op, first, args[1]))
-        simpler = make(value.op, *args, attr=value.attr, in_place=value.in_place)
-        return value if simpler.op == value.op and same(simpler.args, value.args) else simpler
-
-    return rewrite(graph, rule)
+def fold(value: Value) -> Value:
+    """Fold constants, and drop an operation that changes nothing. Return another value itself."""
+    if value.op == "broadcast" and value.args[0].op == "not":
+        # Vectors have and-not or three-input logic, where the complement is free.
+        return ~value.on(value.args[0].args)
+    if value.op in RESHAPES and value.args[0].constant is not None:
+        return reshaped(value.op, value.args[0], value.lanes)
+    operation, args = value.operation, value.args
+    if operation.compute is None:
+        return value
+    plain = value.op != "not" and not operation.left and (len(args) != 2 or args[0] is not args[1])
+    if plain and "const" not in [arg.op for arg in args]:
+        return value  # only these fold: a constant operand, a count, equal operands, a double complement
+    joins = operation.bitwise and operation.commutes
+    if joins and args[0].op == value.op and args[1].constant is not None:
+        inner, first = args[0].args
+        if first.constant is not None:
+            args = (inner, make(value.op, first, args[1]))
+    simpler = make(value.op, *args, attr=value.attr, in_place=value.in_place)
+    return value if simpler.op == value.op and same(simpler.args, value.args) else simpler
 
 
 def masked_of(value: Value) -> tuple[Value, Lanes | None]:
@@ -202,16 +188,14 @@ def _without(graph: Graph, doomed: Mapping[Value, Value]) -> Graph:
 @lru_cache(CACHED_GRAPHS)
 def simplify(graph: Graph, *, loose: bool = False, verbatim: bool = False) -> Graph:
     """Apply all rules until nothing changes. `loose` keeps masks for rotates, `verbatim` keeps parts of unions."""
-    unfolded: set[Value] = set()
     known: dict[Value, Lanes] = {}
-    folded = partial(fold, unfolded=unfolded)
+    folded = cache(fold)
     moved = partial(reassociate_masks, known=known)
     dropped = partial(demanded_bits, loose=loose, verbatim=verbatim)
 
     def tidy(graph: Graph) -> Graph:
-        for rule in (prune_phis, folded, cse, moved, *(() if verbatim else (apply_rules,))):
-            graph = rule(graph)
-        return graph
+        graph = moved(cse(rewrite(prune_phis(graph), lambda value, _: folded(value))))
+        return graph if verbatim else apply_rules(graph)
 
     def factored(graph: Graph) -> Graph:
         for rule in (factor_masks, dropped):
