@@ -12,10 +12,6 @@ Widening = Callable[[Execution, Bits, int, int], Bits]  # extends a value from o
 # ---- moves, extensions, stack
 
 
-def _mov(x: Execution) -> None:
-    x.put(0, x.get(1, x.width(0)))
-
-
 def _mov_wider(widen: Widening, x: Execution) -> None:
     x.put(0, widen(x, x.get(1), x.width(1), x.width(0)))
 
@@ -97,10 +93,6 @@ def _test(x: Execution) -> None:
     x.set_flags(x.result_flags(result, width) | {"cf": zero, "of": zero, "af": None})
 
 
-def _not(x: Execution) -> None:
-    x.put(0, x.domain.not_(x.get(0), x.width()))
-
-
 def _sum(x: Execution, subtract: bool, a: Bits, b: Bits, carry: Bits = 0) -> Bits:
     """Return a + b + carry, or with `subtract` a - b - carry, and set all six status flags. The carry is one bit."""
     d, width = x.domain, x.width()
@@ -130,10 +122,6 @@ def _add(subtract: bool, with_carry: bool, x: Execution) -> None:
 
 def _cmp(x: Execution) -> None:
     _sum(x, True, x.get(0), x.get(1, x.width()))
-
-
-def _neg(x: Execution) -> None:
-    x.put(0, _sum(x, True, 0, x.get(0)))
 
 
 def _add_one(subtract: bool, x: Execution) -> None:
@@ -203,10 +191,6 @@ CONDITIONS: Mapping[str, Condition] = {
 }
 
 
-def _setcc(condition: str, x: Execution) -> None:
-    x.put(0, x.extend(CONDITIONS[condition](x), 1, 8))
-
-
 def _cmovcc(condition: str, x: Execution) -> None:
     width = x.width()
     # Whether or not the condition holds, the source is read and a 32-bit register is zero-extended.
@@ -219,16 +203,8 @@ def _place(x: Execution) -> Bits:
     return x.domain.add(x.state.base, x.instruction.target % (1 << 64), 64)
 
 
-def _jcc(condition: str, x: Execution) -> Goto:
-    return Goto(_place(x), CONDITIONS[condition](x))
-
-
 def _destination(x: Execution) -> Bits:
     return x.get(0) if x.count else _place(x)
-
-
-def _jmp(x: Execution) -> Goto:
-    return Goto(_destination(x))
 
 
 def _call(x: Execution) -> Goto:
@@ -262,7 +238,7 @@ def _conditional(prefix: str, meaning: Callable[[str, Execution], Goto | None]) 
 
 
 TABLE: Mapping[str, Meaning] = {
-    "mov": _mov,
+    "mov": lambda x: x.put(0, x.get(1, x.width(0))),
     "movzx": partial(_mov_wider, Execution.extend),
     "movsx": partial(_mov_wider, Execution.sign_extend),
     "movsxd": partial(_mov_wider, Execution.sign_extend),
@@ -280,21 +256,21 @@ TABLE: Mapping[str, Meaning] = {
     "or": partial(_logic, Domain.or_),
     "xor": partial(_logic, Domain.xor),
     "test": _test,
-    "not": _not,
+    "not": lambda x: x.put(0, x.domain.not_(x.get(0), x.width())),
     "add": partial(_add, False, False),
     "adc": partial(_add, False, True),
     "sub": partial(_add, True, False),
     "sbb": partial(_add, True, True),
     "cmp": _cmp,
-    "neg": _neg,
+    "neg": lambda x: x.put(0, _sum(x, True, 0, x.get(0))),
     "inc": partial(_add_one, False),
     "dec": partial(_add_one, True),
     "imul": _imul,
     "mul": partial(_multiply_rax, Execution.extend),
-    **_conditional("set", _setcc),
+    **_conditional("set", lambda condition, x: x.put(0, x.extend(CONDITIONS[condition](x), 1, 8))),
     **_conditional("cmov", _cmovcc),
-    **_conditional("j", _jcc),
-    "jmp": _jmp,
+    **_conditional("j", lambda condition, x: Goto(_place(x), CONDITIONS[condition](x))),
+    "jmp": lambda x: Goto(_destination(x)),
     "call": _call,
     "ret": _ret,
     "stc": partial(_set_carry, 1),

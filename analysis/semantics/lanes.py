@@ -55,11 +55,6 @@ def _move_across(upwards: bool, x: Execution) -> None:
     x.put_elements([first[0], second[0]] if upwards else [second[1], first[1]], 64)
 
 
-def _move_mask(width: int, x: Execution) -> None:
-    """Execute kmov between mask registers, general registers and memory."""
-    x.put(0, x.extend(x.get(1, width), width, x.width(0)))
-
-
 def _zero_upper(kept: int, x: Execution) -> None:
     for number in range(16):
         name = f"zmm{number}"
@@ -195,7 +190,7 @@ TABLE: Mapping[str, Meaning] = with_twins(
         **of_each_width(
             ("mova ps pd, movu ps pd, movnt ps pd", _move),
             ("mov d q", _move_low),
-            ("kmov b w d q", _move_mask),
+            ("kmov b w d q", lambda width, x: x.put(0, x.extend(x.get(1, width), width, x.width(0)))),
             ("vpbroadcast b w d q, vbroadcast ss sd", lambda width, x: _broadcast(width, width, x)),
             ("pextr b w d q", _extract_element),
             ("pinsr b w d q", _insert_element),

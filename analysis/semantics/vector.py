@@ -163,10 +163,6 @@ def _compare_by_number(less: BinaryOperation, width: int, x: Execution) -> None:
     _compare(predicate, width, x)
 
 
-def _meet(d: Domain, a: Bits, b: Bits, width: int) -> Bits:
-    return d.not_(_are_apart(d, a, b, width), 1)
-
-
 def _are_apart(d: Domain, a: Bits, b: Bits, width: int) -> Bits:
     return d.eq(d.and_(a, b, width), 0, width)
 
@@ -205,10 +201,6 @@ def _mask_test(ored: bool, width: int, x: Execution) -> None:
         _set_test_flags(x, either, d.not_(either, width), width)
     else:
         _set_test_flags(x, d.and_(a, b, width), _not_and(d, a, b, width), width)
-
-
-def _xnor(d: Domain, a: Bits, b: Bits, width: int) -> Bits:
-    return d.not_(d.xor(a, b, width), width)
 
 
 def with_twins(meanings: Mapping[str, Meaning]) -> dict[str, Meaning]:
@@ -269,9 +261,9 @@ TABLE: Mapping[str, Meaning] = with_twins(
             ("pcmpgt b w d q", partial(_compare, lambda d, a, b, width: below(d, b, a, width))),
             ("vpcmp b w d q", partial(_compare_by_number, below)),
             ("vpcmpu b w d q", partial(_compare_by_number, Domain.ult)),
-            ("vptestm b w d q", partial(_compare, _meet)),
+            ("vptestm b w d q", partial(_compare, lambda d, *pair: d.not_(_are_apart(d, *pair), 1))),
             ("vptestnm b w d q", partial(_compare, _are_apart)),
-            ("kxnor b w d q", partial(_of_masks, _xnor)),
+            ("kxnor b w d q", partial(_of_masks, lambda d, a, b, width: d.not_(d.xor(a, b, width), width))),
             ("kadd b w d q", partial(_of_masks, Domain.add)),
             ("knot b w d q", partial(_of_masks, Domain.not_)),
             ("kshiftl b w d q", partial(_of_masks, Domain.shl)),
