@@ -29,9 +29,6 @@ def permuted(truth: int, order: tuple[int, ...]) -> int:
     """Return a truth table (bit 4a + 2b + c for inputs a, b, c) for new inputs: number i is old input `order[i]`."""
     new = 0
     for row in range(8):
-        bits = [row >> 2 & 1, row >> 1 & 1, row & 1]
-        old = [0, 0, 0]
-        for place, which in enumerate(order):
-            old[which] = bits[place]
-        new |= (truth >> (4 * old[0] + 2 * old[1] + old[2]) & 1) << row
+        old = sum((row >> 2 - place & 1) << 2 - which for place, which in enumerate(order))
+        new |= (truth >> old & 1) << row
     return new
