@@ -24,6 +24,16 @@ def integer(given: Any, what: str, least: int = LEAST, most: int = ALL, remedy: 
     return number
 
 
+def signed(number: int) -> int:
+    """Return the signed number with the same 64 bits."""
+    return number - (1 << 64) if number >> 63 else number
+
+
+def is_immediate(number: int) -> bool:
+    """Return whether an instruction can sign-extend a number modulo 2**64 from 32 bits."""
+    return number + (1 << 31) & ALL < 1 << 32
+
+
 def _spelt(number: int) -> str:
     """Return a number as text, in hexadecimal if it is large."""
     return str(number) if abs(number) < 1 << 31 else hex(number)

@@ -9,6 +9,7 @@ from types import CodeType
 from typing import Any
 
 from setwise.codegen.ir.graph import Graph, rewrite
+from setwise.codegen.ir.numbers import is_immediate
 from setwise.codegen.ir.operations import ALL, COMMUTATIVE, OPERATIONS
 from setwise.codegen.ir.values import Value, constant, make
 from setwise.codegen.passes.rules import RULES, TARGET_RULES
@@ -55,7 +56,7 @@ _NAMES: Mapping[str, Any] = {
     "ALL": ALL,
     "log2": _exponent,
     "inverse": lambda number, other: number.constant == (~other).constant,
-    "signed": lambda number: number.attr[0] + (1 << 31) & ALL < 1 << 32,
+    "signed": lambda number: is_immediate(number.attr[0]),
     "rotl": lambda value, count: value.rotate(count),  # by any count
 }
 

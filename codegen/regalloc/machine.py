@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from setwise.codegen.ir.numbers import is_immediate, signed
 from setwise.codegen.ir.values import Value
 from setwise.codegen.machine.code import Instruction, Memory, Operand, Register, RegisterFile
 from setwise.codegen.machine.convention import MASKS, Convention
@@ -57,12 +58,8 @@ class Machine:
 
     def constant(self, value: Value, row: Row) -> Operand:
         """Return a constant as an operand: an immediate of 32 signed bits in a scalar two-operand form, else memory."""
-        if value.lanes == 1 and row.tied:
-            number = value.number
-            if number < 1 << 31:
-                return number
-            if number >= (1 << 64) - (1 << 31):
-                return number - (1 << 64)
+        if value.lanes == 1 and row.tied and is_immediate(value.number):
+            return signed(value.number)
         return self.memory(value, row.whole)
 
     def load_constant(self, to: int, value: Value) -> Instruction:

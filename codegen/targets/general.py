@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
+from setwise.codegen.ir.numbers import is_immediate
 from setwise.codegen.ir.values import Value
 from setwise.codegen.targets.table import Row, Target, alike, moves
 
@@ -10,7 +11,7 @@ from setwise.codegen.targets.table import Row, Target, alike, moves
 def _sign_extended(value: Value, sign: int = 1) -> bool:
     """Return whether the last argument, with this sign, is a constant that an instruction sign-extends from 32 bits."""
     constant = value.args[-1].constant
-    return constant is not None and (constant[0] * sign + (1 << 31)) % (1 << 64) < 1 << 32
+    return constant is not None and is_immediate(constant[0] * sign)
 
 
 def _multiplies(value: Value) -> bool:

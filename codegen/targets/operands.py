@@ -19,6 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
+from setwise.codegen.ir.numbers import signed
 from setwise.codegen.ir.values import Value
 from setwise.codegen.machine.code import Memory, Operand, Register, general
 
@@ -81,15 +82,6 @@ def _number_of_all(_: Value, __: Register, args: Sequence[Operand]) -> Operand:
     return replace(args[0], broadcast=False)
 
 
-def _immediate(value: Value, _: Register, __: Sequence[Operand]) -> Operand:
-    return _signed(value.args[1])
-
-
-def _signed(value: Value) -> int:
-    number = value.number
-    return number - (1 << 64) if number >> 63 else number
-
-
 def _low(bits: int) -> OperandForm:
     def make(value: Value, register: Register, args: Sequence[Operand]) -> Operand:
         assert isinstance(args[0], Register)
@@ -107,7 +99,7 @@ _WORDS: Mapping[str, OperandForm] = MappingProxyType(
         **{f"a{bits}": _low(bits) for bits in (8, 16, 32)},
         "B8": OperandForm(_argument(1), folds="b", whole=True),
         "A1": OperandForm(_number_of_all, True, "a"),
-        "#b": OperandForm(_immediate, folds="b"),
+        "#b": OperandForm(lambda value, *_: signed(value.args[1].number), folds="b"),
         "n": OperandForm(lambda value, *_: value.count),
         "-n": OperandForm(lambda value, *_: 64 - value.count),
         "#": OperandForm(lambda value, *_: value.count, source=True),
@@ -146,7 +138,7 @@ def _address(base: str | None, last: str, scale: str | None, beyond: str | None,
         bits = 8 * times if scale == "n" else 64 * value.lanes
         displacement = value.count if beyond else 0
         if plus is not None:
-            displacement += _signed(value.args["abc".index(plus[-1])]) * (1 if plus[0] == "+" else -1)
+            displacement += signed(value.args["abc".index(plus[-1])].number) * (1 if plus[0] == "+" else -1)
         if base is None and times == 1:
             return Memory(bits, register(last), displacement=displacement)
         return Memory(bits, register(base), register(last), times, displacement)
