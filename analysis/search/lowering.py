@@ -111,7 +111,7 @@ class _Writing:
                 continue
             lanes = bits.get(at, form.bits) // 64 if arg.file == "vector" else 1
             constant = self._constant(arg, lanes)
-            folds = row.folds("abc"[at]) or (either and at != last and row.folds("abc"[last]))
+            folds = "abc"[at] in row.folds or (either and at != last and "abc"[last] in row.folds)
             values.append(constant if folds else self._in_register(constant))
         if form.op in COMMUTATIVE and row.tied and values[0].constant is not None:
             values.reverse()

@@ -254,7 +254,7 @@ def _from_memory(graph: Graph, target: Target) -> Graph:
         last = len(user.args) - 1
         at = last if user.op in COMMUTATIVE or user.op == "ternary" else place_of(board, user.args)
         rows = target.rows_for(user)
-        return at if rows and all(row.folds("abc"[at]) for row in rows) else None
+        return at if rows and all("abc"[at] in row.folds for row in rows) else None
 
     eager: set[Value] = set()
     position_of: dict[Value, int] = {}
@@ -311,7 +311,7 @@ def _loaded(graph: Graph, target: Target) -> Graph:
             loads.setdefault(arg.constant, load_constant(arg))
             if rows
             and arg.constant is not None
-            and (arg.constant in often or not any(row.folds(letter) for row in rows))
+            and (arg.constant in often or not any(letter in row.folds for row in rows))
             else arg
             for letter, arg in zip("abc", value.args, strict=False)
         )

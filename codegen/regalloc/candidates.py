@@ -213,7 +213,7 @@ def _candidates(
         overwritten: set[tuple[Value, ...]] = set()
         for number, ordered in enumerate(reordered(value) if row.tied else (value,)):
             unread = [letter for letter, arg in zip("abc", ordered.args, strict=False) if not in_register(arg)]
-            if not all(map(row.folds, unread)) or (row.tied and ordered.args[:1] in overwritten):
+            if not row.folds.issuperset(unread) or (row.tied and ordered.args[:1] in overwritten):
                 continue  # orders with the same first argument are equal candidates
             overwritten.add(ordered.args[:1])
             operands = tuple([None if arg.constant is None else constant(arg, row) for arg in ordered.args])

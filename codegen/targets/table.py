@@ -68,13 +68,9 @@ class Row:
         return any(word.whole for word in self.words)
 
     @cached_property
-    def folded(self) -> frozenset[str | None]:
+    def folds(self) -> frozenset[str]:
         """The letters of the arguments that may be constants in memory or immediates, and "" for other operands."""
         return frozenset([word.folds for word in self.words])
-
-    def folds(self, letter: str) -> bool:
-        """Return whether the argument with this letter may be a constant in memory or an immediate."""
-        return letter in self.folded
 
 
 def alike(operands: str, operations: str, mnemonic: str) -> tuple[Row, ...]:

@@ -79,7 +79,7 @@ def instructions(target: Target, row: Row) -> Iterator[Instruction]:
         for number in dict.fromkeys((1, min(15, target.vectors - 1) if target.vectors else 9, target.vectors - 1 or 9)):
             args: list[Operand] = []
             for letter, arg in zip("abc", value.args, strict=False):
-                if arg.constant is not None and row.folds(letter):
+                if arg.constant is not None and letter in row.folds:
                     spread = f"{letter.upper()}1" in row.spellings
                     args.append(Memory(64 if spread else 64 * arg.lanes, symbol="datum", broadcast=spread))
                 else:
