@@ -106,11 +106,7 @@ class Methods(ABC):
         return checked(api.requests(self.routines, isa, abi), on, quick)
 
     def prove(
-        self,
-        isa: str | None = None,
-        lanes: int | None = None,
-        abi: str | None = None,
-        time_limit: float = 60.0,
+        self, isa: str | None = None, lanes: int | None = None, abi: str | None = None, time_limit: float = 60.0
     ) -> Table:
         """Try to prove the kernels' bytes right for all inputs. A row's `status` is proved, refuted or not proved.
 

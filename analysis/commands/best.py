@@ -18,10 +18,7 @@ from setwise.codegen.catalogue import chosen
 from setwise.codegen.export.banner import command
 from setwise.codegen.request import Request
 
-EXAMPLES = (
-    "setwise best kogge-stone.attacks.sout",
-    "setwise best sliders.union --cpu zen4 --for latency",
-)
+EXAMPLES = ("setwise best kogge-stone.attacks.sout", "setwise best sliders.union --cpu zen4 --for latency")
 _NOTE = """\
 Lower bounds as by `setwise cost`; for a loop, of one iteration. Timings listed in analysis/bench/timed.json take
 precedence over bounds. `setwise bench NAME --variants` times all variants on this processor."""

@@ -27,11 +27,7 @@ def has_sum(domain: Addresses, values: Sequence[Bits]) -> bool:
 
 
 def agree_by_parts(
-    solver: Solver,
-    task: Task,
-    words: Sequence[Bits],
-    got: Sequence[Bits],
-    expected: Sequence[Bits],
+    solver: Solver, task: Task, words: Sequence[Bits], got: Sequence[Bits], expected: Sequence[Bits]
 ) -> bool:
     """Return whether `got` is proved equal to `expected` for arguments `words`. False decides nothing."""
     domain = solver.domain

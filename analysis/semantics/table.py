@@ -7,13 +7,7 @@ from setwise.analysis.code.decode import Decoded, encodings
 from setwise.analysis.semantics import bits, general, lanes, permute, vector
 from setwise.analysis.semantics.state import Execution, Goto, MachineState, Meaning
 
-TABLE: Mapping[str, Meaning] = {
-    **general.TABLE,
-    **bits.TABLE,
-    **vector.TABLE,
-    **lanes.TABLE,
-    **permute.TABLE,
-}
+TABLE: Mapping[str, Meaning] = {**general.TABLE, **bits.TABLE, **vector.TABLE, **lanes.TABLE, **permute.TABLE}
 
 # Not followed: 16-bit forms of stack and jump instructions, which behave differently on some processors.
 _ODD = re.compile(r"(push|pop|call|jmp).*16.*|(push|retn|leave)w.*")

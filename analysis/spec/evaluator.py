@@ -33,9 +33,7 @@ class EvaluationError(ValueError):
 
 
 def evaluate(
-    graph: Graph,
-    arguments: Sequence[WordLike | Lanes],
-    possible: Callable[[WordLike], bool] | None = None,
+    graph: Graph, arguments: Sequence[WordLike | Lanes], possible: Callable[[WordLike], bool] | None = None
 ) -> tuple[Lanes, ...]:
     """Return the results of a graph for these arguments, each as a tuple of one word a lane.
 

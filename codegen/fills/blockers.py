@@ -25,10 +25,7 @@ def axis(left: CompassRay, right: CompassRay, gen: Value, wall: Value) -> tuple[
     """
     two = wall | left.shift(wall, 1)
     three = two | left.shift(wall, 2)
-    return (
-        _flood(left, gen, wall, two, three),
-        _flood(right, gen, wall, right.shift(two, 1), right.shift(three, 2)),
-    )
+    return (_flood(left, gen, wall, two, three), _flood(right, gen, wall, right.shift(two, 1), right.shift(three, 2)))
 
 
 def _flood(ray: CompassRay, gen: Value, wall: Value, two: Value, three: Value) -> Value:

@@ -89,10 +89,4 @@ _BMI2 = (
     Row("popcount", "popcnt", "d a"),
 )
 
-BMI2 = Target(
-    "bmi2",
-    "BMI2",
-    frozenset({"x86-64", "popcnt", "bmi1", "bmi2"}),
-    _X86_64 + _BMI2,
-    tries_rotates=True,
-)
+BMI2 = Target("bmi2", "BMI2", frozenset({"x86-64", "popcnt", "bmi1", "bmi2"}), _X86_64 + _BMI2, tries_rotates=True)

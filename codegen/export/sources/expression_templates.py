@@ -108,10 +108,7 @@ EXPRESSIONS: Mapping[str, Mapping[str, str]] = {
         "call": "shuffle_epi8 a b",
     },
     # the sums are of eight counts, so less than 256
-    "sum-bytes": {
-        "Zig": "({a} *% @as({type}, @splat(0x0101010101010101))) >> @splat(56)",
-        "call": "sad_epu8 a b",
-    },
+    "sum-bytes": {"Zig": "({a} *% @as({type}, @splat(0x0101010101010101))) >> @splat(56)", "call": "sad_epu8 a b"},
     "displaced-sum": _sum("{a} + {b} + {c}", "{a}, {b}"),
     "displaced-scaled-sum": _sum("{a} + ({b} << {n}) + {c}", "{a}, {b} << {n}"),
     "displaced-shift": _same(
@@ -168,11 +165,7 @@ EXPRESSIONS: Mapping[str, Mapping[str, str]] = {
         "call8": "inserti64x4 zero a 0",  # an intrinsic that older rustc versions know, unlike a cast
     },
     "low-half": {"call4": "castsi256_si128 a", "call8": "castsi512_si256 a"},
-    "high-half": {
-        "call2": "shuffle_epi32 a 238",
-        "call4": "extracti128_si256 a 1",
-        "call8": "extracti64x4_epi64 a 1",
-    },
+    "high-half": {"call2": "shuffle_epi32 a 238", "call4": "extracti128_si256 a 1", "call8": "extracti64x4_epi64 a 1"},
     "broadcast": {"Zig": "@splat({a})", "call": "set1_epi64x a64", "call8": "set1_epi64 a64"},
     "splat": {"Zig": "@splat({a}[0])", "call": "broadcastq_epi64 a"},
     "from-general": {"Zig": ".{{ {a}, 0 }}", "call": "cvtsi64_si128 a64"},
