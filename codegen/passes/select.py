@@ -41,7 +41,7 @@ def _canonical(graph: Graph) -> Graph:
 
     def rule(value: Value, _: Value) -> Value:
         if value.args[0].constant is not None:
-            value = Value(value.op, value.args[::-1], value.attr, value.lanes, value.in_place)
+            value = replace(value, args=value.args[::-1])
         if value.op == "add" and min(value.args[1].constant or (0,)) >> 63:
             return replace(value, op="sub", args=(value.args[0], -value.args[1]))
         return value
@@ -71,27 +71,21 @@ def _loosen(graph: Graph, target: Target) -> Graph:
     wanted = demanded(graph, loose=True)
 
     def rule(value: Value, old: Value) -> Value:
-        if value.lanes > 1:
-            return value
-        if any(want & ~value.operation.of(ALL, n) for want, n in zip(wanted[old], value.attr, strict=True)):
-            return value
-        return Value(shifts[value.op], value.args, value.attr, value.lanes, value.in_place)
+        lost = (want & ~value.operation.of(ALL, n) for want, n in zip(wanted[old], value.attr, strict=True))
+        return value if value.lanes > 1 or any(lost) else replace(value, op=shifts[value.op])
 
     return rewrite(graph, rule, operations=shifts)
 
 
 def _complement(graph: Graph, target: Target) -> Graph:
     """Select and-not for a complement whose users are all intersections, and xor if the target has no other form."""
-    if "not" not in graph.operations:
-        return graph
     uses = graph.users
 
     def rule(value: Value, old: Value) -> Value:
         if value.op == "and" and target.has("andn", value.lanes):
             for at in (0, 1):
-                inverted = value.args[at]
                 if old.args[at].op == "not" and all(user.op == "and" for user in uses[old.args[at]]):
-                    return Value("andn", (inverted.args[0], value.args[1 - at]), None, value.lanes)
+                    return Value("andn", (value.args[at].args[0], value.args[1 - at]), None, value.lanes)
         if value.op == "not" and not target.has("not", value.lanes) and not target.has("ternary", value.lanes):
             # If all users become and-nots, this value is dropped.
             return Value("xor", (value.args[0], constant(ALL, value.lanes)), None, value.lanes)
