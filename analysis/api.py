@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from setwise.analysis.exports.verify import verify as verify
     from setwise.analysis.proofs import prove as prove
     from setwise.analysis.proofs import prove_function as prove_function
+    from setwise.analysis.proofs import prove_same as prove_same
     from setwise.analysis.run.caller import Caller
     from setwise.analysis.run.checks import check as check
     from setwise.analysis.run.checks import check_function as check_function
@@ -51,7 +52,7 @@ _LATER = {
     "bench.choice": "best request",
     "exports.export": "export",
     "exports.verify": "verify",
-    "proofs": "prove prove_function",
+    "proofs": "prove prove_function prove_same",
     "run.checks": "check check_function",
     "search.search": "session_of sessions shorten",
 }

@@ -1,12 +1,13 @@
 """Proofs of kernels and of functions in ELF files against the contracts of routines."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from math import prod
 from operator import attrgetter
+from types import MappingProxyType
 from typing import Any
 
 from setwise.analysis.code.binary import binary_of
@@ -17,11 +18,13 @@ from setwise.analysis.proof.certificate import Certificate, Confirmation
 from setwise.analysis.proof.prover import TIME_LIMIT, Prover
 from setwise.analysis.proof.solver import Question
 from setwise.analysis.spec.contracts import task_of
+from setwise.analysis.spec.prototype import task_of_prototype
 from setwise.analysis.spec.raywalk import DIR8, SETS
-from setwise.analysis.spec.task import Task
+from setwise.analysis.spec.task import ReferenceFunction, Task
 from setwise.analysis.workers import Workers
 from setwise.codegen.ir.routine import Routine
 from setwise.codegen.kernel import Kernel, widths
+from setwise.codegen.machine.convention import SYSV
 from setwise.codegen.request import Request
 from setwise.codegen.targets import TARGETS
 
@@ -193,17 +196,56 @@ def prove_function(
     if not isas:
         raise ValueError(f"no kernel has {lanes} lanes for {spec.name}: omit or change --lanes")
     kernel = Request(spec, isas[0], abi, lanes).kernel
+    words = ("--spec", spec.name, "--abi", abi, *(() if lanes is None else ("--lanes", str(lanes))))
+    key = function.symbol, None, lanes or 1, kernel.convention.name
+    proof = _of_function(function, binary, task_of(kernel), key, spec.name, words, time_limit, keep)
+    refuted = proof.certificate if proof.status == "refuted" else None
+    return replace(proof, hint=_hint(refuted)) if refuted else proof
+
+
+def prove_same(
+    function: ObjectFunction,
+    other: ObjectFunction,
+    prototype: str,
+    bounds: Mapping[str, int] = MappingProxyType({}),
+    *,
+    time_limit: float = TIME_LIMIT,
+    keep: bool = False,
+) -> Proof:
+    """Try to prove that two functions of ELF files with the same C prototype give equal results.
+
+    `bounds` are exclusive upper bounds of integer parameters by name. The results are what a function returns, and all
+    bytes behind its pointers that are not to const. The rest is as for `prove_function`.
+    """
+    name = other.symbol if other.file == function.file else f"{other.symbol} in {other.file}"
+    code = other.binary
+    reference = ReferenceFunction(name, code, code.layout)
+    task = task_of_prototype(prototype, reference, bounds)
+    below = [word for name, bound in bounds.items() for word in ("--below", f"{name}={bound}")]
+    words = ("--same-as", other.symbol, "--in", other.file, "--prototype", prototype, *below)
+    key = function.symbol, None, 1, SYSV.name
+    return _of_function(function, function.binary, task, key, name, words, time_limit, keep)
+
+
+def _of_function(
+    function: ObjectFunction,
+    binary: Binary,
+    task: Task,
+    key: tuple[str, str | None, int, str],
+    contract: str,
+    words: Sequence[str],
+    time_limit: float,
+    keep: bool,
+) -> Proof:
     prover = Prover(keep)
-    certificate = prover.prove(binary, task_of(kernel), time_limit)
-    words = ("--object", function.file, "--symbol", function.symbol, "--spec", spec.name, "--abi", abi)
+    certificate = prover.prove(binary, task, time_limit)
     return Proof(
-        (function.symbol, None, lanes or 1, kernel.convention.name),
+        key,
         certificate,
         certificate.confirmation,
-        title=f"{function.symbol} as {spec.name}",
-        hint=_hint(certificate) if certificate.status == "refuted" else "",
+        title=f"{function.symbol} as {contract}",
         questions=prover.solver.kept or (),
-        words=words if lanes is None else (*words, "--lanes", str(lanes)),
+        words=("--object", function.file, "--symbol", function.symbol, *words),
     )
 
 

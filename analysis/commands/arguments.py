@@ -44,6 +44,14 @@ def processor(given: str) -> str:
         raise ArgumentTypeError(str(error)) from None
 
 
+def bound(given: str) -> tuple[str, int]:
+    """Return the name and number of NAME=N. Raises ArgumentTypeError unless N is a number from 1 to 2**63."""
+    name, _, number = given.partition("=")
+    if not name.isidentifier() or not number.isdecimal() or not 0 < int(number) <= 1 << 63:
+        raise ArgumentTypeError(f"invalid bound '{given}': give a parameter and a number, such as sq=64")
+    return name, int(number)
+
+
 def place(given: str) -> str:
     """Return the path of a file or directory to write as given. Raises ArgumentTypeError for "" and "-"."""
     if given in ("", "-"):
@@ -122,11 +130,12 @@ def add(parser: ArgumentParser, *names: str, **changes: Any) -> None:
 
 def object_given(arguments: Namespace) -> bool:
     """Return whether a function of an ELF file is given. Raises ValueError for missing or conflicting options."""
-    spec = [arguments.spec] if hasattr(arguments, "spec") else []
+    spec = [arguments.spec or getattr(arguments, "same_as", None)] if hasattr(arguments, "spec") else []
     given = [arguments.object, arguments.symbol, *spec]
     if not any(given):
         return False
     if not all(given) or arguments.names or (spec and arguments.isa):
-        needed = "--object FILE --symbol SYM --spec NAME, no --isa" if spec else "--object FILE --symbol SYM"
+        named = "--spec NAME or --same-as SYM" if hasattr(arguments, "same_as") else "--spec NAME"
+        needed = f"--object FILE --symbol SYM {named}, no --isa" if spec else "--object FILE --symbol SYM"
         raise ValueError(f"a function of an ELF file needs {needed}, no names, and --abi unless it is sysv")
     return True

@@ -4,11 +4,12 @@ import os
 import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from setwise.analysis import api
 from setwise.analysis.code.decode import Binary
 from setwise.analysis.code.objects import ObjectFunction
-from setwise.analysis.commands.arguments import PATTERNS, add, object_given, place
+from setwise.analysis.commands.arguments import PATTERNS, add, bound, object_given, place
 from setwise.analysis.commands.questions import Asked, write_questions
 from setwise.analysis.commands.tables import print_json, print_reasons, print_table, report_not_made, tally
 from setwise.analysis.errors import refused_by_system
@@ -17,7 +18,8 @@ from setwise.analysis.progress import Progress
 from setwise.analysis.proof.certificate import Certificate
 from setwise.analysis.proofs import Proof
 from setwise.analysis.semantics.domains import BitVectors
-from setwise.analysis.spec.task import Argument, Task
+from setwise.analysis.spec.prototype import find_prototype
+from setwise.analysis.spec.task import Argument, MemoryBlock, ReferenceFunction, Task
 from setwise.analysis.text import counted, table
 from setwise.codegen.catalogue import chosen, find
 from setwise.codegen.export.write import checked
@@ -28,9 +30,11 @@ EXAMPLES = (
     "setwise prove 'kogge-stone.*'",
     "setwise prove kogge-stone.attacks.nort --isa x86-64 --abi sysv",
     "setwise prove --object fills.o --symbol soutAttacks --spec kogge-stone.attacks.sout",
+    "setwise prove --object avx2.o --symbol fill --same-as fill --in scalar.o --prototype 'uint64_t fill(uint64_t g)'",
 )
 
 
+_BLOCKS = "pointers not null, at multiples of an element's size; blocks disjoint, but read-only ones may overlap"
 _MEMORY = "pointers not null, at multiples of 8; the result disjoint from inputs, or an array exactly in place of one"
 
 
@@ -41,6 +45,14 @@ def add_arguments(parser: ArgumentParser) -> None:
     shown = "only kernels with this number of lanes: 1, 2, 4, 8 (default: all); of an object, boards per register"
     add(parser, "--lanes", help=shown)
     add(parser, "only --abi", "--object", "--symbol", "--spec")
+    parser.add_argument("--same-as", metavar="SYM", help="the function whose results it must give, instead of --spec")
+    parser.add_argument(
+        "--in", dest="other", metavar="FILE", help="the ELF file of that function (default: --object's)"
+    )
+    parser.add_argument("--prototype", metavar="C", help="the C prototype of both functions, with sizes of arrays")
+    parser.add_argument("--prototype-from", metavar="FILE", help="the C file that declares the function")
+    shown = "the integer parameter NAME is from 0 to N - 1 (may be repeated)"
+    parser.add_argument("--below", type=bound, action="append", default=[], metavar="NAME=N", help=shown)
     add(parser, "--time-limit", help="seconds of processor time a kernel, after which it counts as not proved")
     parser.add_argument(
         "--smt", type=place, metavar="DIR", help="save each solver query as SMT-LIB 2 in a new directory"
@@ -73,6 +85,18 @@ def run(arguments: Namespace) -> int:
 
 def _proofs(arguments: Namespace, keep: bool) -> tuple[list[Proof], list[Request]]:
     isa, abi, lanes, limit = arguments.isa, arguments.abi, arguments.lanes, arguments.time_limit
+    given = arguments.prototype or arguments.prototype_from
+    if not arguments.same_as and (given or arguments.other or arguments.below):
+        raise ValueError("--in, --prototype, --prototype-from and --below go with --same-as SYM")
+    if arguments.same_as and object_given(arguments):
+        both = arguments.prototype and arguments.prototype_from
+        if arguments.spec or lanes or abi not in (None, "sysv") or both or not given:
+            raise ValueError("--same-as needs --prototype or --prototype-from, no --spec or --lanes, and --abi sysv")
+        function = ObjectFunction(arguments.object, arguments.symbol)
+        other = ObjectFunction(arguments.other or arguments.object, arguments.same_as)
+        prototype = arguments.prototype or find_prototype(arguments.prototype_from, arguments.symbol)
+        bounds = dict(arguments.below)
+        return [api.prove_same(function, other, prototype, bounds, time_limit=limit, keep=keep)], []
     if object_given(arguments):
         function, spec = ObjectFunction(arguments.object, arguments.symbol), find(arguments.spec)
         return [api.prove_function(function, spec, abi or "sysv", lanes, time_limit=limit, keep=keep)], []
@@ -113,15 +137,20 @@ def certificate_text(proof: Proof) -> str:
     shape = [part for part in (isa, f"{lanes} lanes" if lanes > 1 else "", abi) if part]
     lines = [f"{title}, {', '.join(shape)}: {certificate.status}", ""]
     lines += table((f"{i.offset:3x}", i.raw.hex(), i.text()) for i in certificate.instructions).split("\n")
-    takes = ", ".join(f"{argument.name} in {_where(argument)}" for argument in task.arguments)
+    blocks = {block.name: block for block in task.blocks}
+    named = [argument for argument in task.arguments if argument.place.file != "memory"]
+    takes = ", ".join(f"{argument.name} in {_where(argument, blocks.get(argument.name))}" for argument in named)
+    returned = [f"{one.name} in {one.place}" for one in task.results if one.place.file != "memory" or not blocks]
+    returned += [f"the bytes of {block.name}" for block in task.blocks if block.written]
     given = f", {' and '.join(map(str, task.requires))}" if task.requires else ""
     notes = [
         *_digests(certificate.binary),
         ("end", certificate.binary.layout.end if certificate.binary.layout else ""),
         ("specification", _specification(task) if task.specification else ""),
         ("takes", takes + given),
-        ("gives", ", ".join(f"{result.name} in {result.place}" for result in task.results)),
+        ("gives", ", ".join(returned)),
         ("memory", _MEMORY if any(argument.kind in ("boards", "results") for argument in task.arguments) else ""),
+        ("memory", _BLOCKS if blocks else ""),
         ("changes", ", ".join(certificate.written(kept=False)) or "nothing"),
         ("restores", ", ".join(certificate.written(kept=True)) if certificate.status == "proved" else ""),
         ("how", _how(certificate)),
@@ -156,8 +185,10 @@ def _how(certificate: Certificate) -> str:
     return ", ".join(parts)
 
 
-def _where(argument: Argument) -> str:
+def _where(argument: Argument, block: MemoryBlock | None) -> str:
     what = {"results": " (an address)", "boards": " (an array)", "count": " (a number)"}.get(argument.kind, "")
+    if block is not None:
+        what = f" (the address of {counted(block.size, 'byte')}{'' if block.written else ', read-only'})"
     return f"{argument.place}{what}"
 
 
@@ -175,5 +206,14 @@ def _refutation(proof: Proof) -> str:
         lines.append(f"arrays of {counted(number, 'board')}{where}{f'; board {case.lane}:' if number > 1 else ''}")
     elif number > 1:
         lines.append(f"board {case.lane} of {number}:")
-    words = [word for _, word in case.words]
-    return picture(lines, task, words, expected=case.expected, got=confirmation.got or case.got)
+    words, expected, got = [word for _, word in case.words], case.expected, confirmation.got or case.got
+    if isinstance(task.specification, ReferenceFunction):
+        # Of many words show those that matter.
+        wrong = [at for at, pair in enumerate(zip(expected, got, strict=False)) if len({*pair}) > 1]
+        expected, got = (tuple(each[at] for at in wrong) for each in (expected, got or expected))
+        taken = [(a, w) for a, w in zip(task.words, words, strict=True) if w or a.place.file != "memory"]
+        lines += ["all other words in memory: 0"] if len(taken) < len(words) else []
+        words = [word for _, word in taken]
+        results = tuple(task.results[at] for at in wrong)
+        task = replace(task, arguments=tuple(argument for argument, _ in taken), results=results)
+    return picture(lines, task, words, expected=expected, got=got)

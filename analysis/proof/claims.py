@@ -11,9 +11,14 @@ from setwise.analysis.proof.path_state import Byte, Cells
 from setwise.analysis.proof.pointers import Addresses, Base, Pointer
 from setwise.analysis.semantics.domains import Bits
 from setwise.analysis.semantics.state import GENERAL, MASKS, VECTORS, MachineState
-from setwise.analysis.spec.task import Place, Task
+from setwise.analysis.spec.task import MemoryBlock, Place, Task
 
 RESULTS = Base("results", 8)
+
+
+def base_of(block: MemoryBlock) -> Base:
+    """Return the base of a block. No other base has its name."""
+    return Base(f"*{block.name}", block.alignment)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +88,9 @@ def entry_state(entry: EntryUnknowns, image: MemoryImage, case: Case) -> Machine
     written = [result.place.offset + 8 * result.place.lanes for result in task.results if result.place.file == "memory"]
     if written and not task.elements:
         cells[RESULTS] = Cells("results", 0, max(written))
+    blocks = {block.name: Pointer(base_of(block), 0) for block in task.blocks}
+    for block in task.blocks:
+        cells[base_of(block)] = Cells(block.name, 0, block.size, writable=block.written)
     space = Space(domain, image, cells, arrays, task.red_zone)
     rsp = Pointer(STACK, ENTRY)
     space.store(rsp, 64, entry.back)
@@ -95,14 +103,22 @@ def entry_state(entry: EntryUnknowns, image: MemoryImage, case: Case) -> Machine
             lanes = (Pointer(bases[task.arrays.index(argument.name)], 0),)
         elif argument.kind == "count":
             lanes = (case.count,)
+        elif argument.kind == "block":
+            lanes = (blocks[argument.name],)
         else:
             lanes = (Pointer(RESULTS, 0),) if argument.kind == "results" else next(words)
-        if argument.place.file == "general":
-            state.registers[argument.place.register] = lanes[0]
-        elif argument.place.file == "vector":
-            state.vectors[argument.place.register] = (*lanes, *state.vectors[argument.place.register][len(lanes) :])
+        place = argument.place
+        if place.file == "general":
+            state.registers[place.register] = place.filled(domain, lanes[0], state.registers[place.register])
+        elif place.file == "vector":
+            before, start = state.vectors[place.register], place.offset // 8
+            state.vectors[place.register] = (*before[:start], *lanes, *before[start + len(lanes) :])
+        elif place.file == "memory":
+            inside, bits = cells[blocks[place.register].base], 8 * place.bytes
+            inside.write(place.offset, bits, domain.extract(lanes[0], 0, bits, 64))
         else:
-            space.store(domain.add(rsp, argument.place.offset, 64), 64, lanes[0])
+            address = domain.add(rsp, place.offset, 64)
+            space.store(address, 64, place.filled(domain, lanes[0], domain.undefined(0, 64)))
     return state
 
 
@@ -111,7 +127,7 @@ def places(domain: Addresses, image: MemoryImage, case: Case, bases: Collection[
 
     No block is at address 0 or wraps around. Distances that a linker stored in 32 bits fit. Code with data, the stack,
     the result block or array, and the inputs are disjoint. But inputs may overlap each other, and unless `case.apart`
-    the result array may be one of them.
+    the result array may be one of them. A read-only block may be data of the code.
     """
 
     def at(base: Base, distance: Bits) -> Bits:
@@ -126,6 +142,8 @@ def places(domain: Addresses, image: MemoryImage, case: Case, bases: Collection[
     blocks = [(base, area.low, area.high) for base, areas in image.areas.items() for area in areas]
     blocks.append((STACK, ENTRY - LOWEST, ENTRY + case.task.stack))
     blocks += [(base, 0, size) for base in dict.fromkeys(arrays or (RESULTS,))]
+    blocks += [(base_of(block), 0, block.size) for block in case.task.blocks]
+    readable = {*image.areas, *(base_of(block) for block in case.task.blocks if not block.written)}
     ends = [(base, at(base, low), at(base, high)) for base, low, high in blocks if base in bases]
     for _, start, end in ends:
         yield domain.ult(0, start, 64)
@@ -140,7 +158,7 @@ def places(domain: Addresses, image: MemoryImage, case: Case, bases: Collection[
                 continue
             if not case.apart:
                 apart = domain.or_(apart, domain.eq(start, begin, 64), 1)
-        elif one in image.areas and other in image.areas:
+        elif one in readable and other in readable:
             continue
         yield apart
 
@@ -158,15 +176,20 @@ def results(case: Case, state: MachineState, lane: int) -> list[Bits]:
     """Return the word of each result for one lane, from the state on return."""
 
     def at(place: Place, number: int) -> Bits:
-        if place.file == "general":
-            return state.registers[place.register]
+        domain, bits = state.domain, 8 * place.bytes
         if place.file == "vector":
-            return state.vectors[place.register][lane]
-        on_stack = Pointer(STACK, ENTRY + place.offset)
-        arrays = case.bases[len(case.task.elements) :] if case.task.elements else (RESULTS,) * len(case.task.results)
-        in_block = Pointer(arrays[number], place.offset + 8 * lane)
-        return state.memory.load(on_stack if place.file == "stack" else in_block, 64)
+            return state.vectors[place.register][place.offset // 8 + lane]
+        if place.file == "general":
+            found = domain.extract(state.registers[place.register], 0, bits, 64)
+        else:
+            base = bases[number] if place.file == "memory" else STACK
+            start = place.offset + (ENTRY if place.file == "stack" else 8 * lane)
+            found = state.memory.load(Pointer(base, start), bits)
+        return domain.concat(0, found, 64 - bits, bits)
 
+    named = {block.name: base_of(block) for block in case.task.blocks}
+    arrays = case.bases[len(case.task.elements) :]
+    bases = arrays if case.task.elements else [named.get(each.place.register, RESULTS) for each in case.task.results]
     return [at(result.place, number) for number, result in enumerate(case.task.results)]
 
 

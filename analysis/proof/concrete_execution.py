@@ -10,7 +10,7 @@ import random
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from setwise.analysis.code.decode import Decoded, DecodeError
+from setwise.analysis.code.decode import Binary, Decoded, DecodeError
 from setwise.analysis.proof.certificate import Certificate, Confirmation, Counterexample
 from setwise.analysis.proof.memory import LOWEST
 from setwise.analysis.proof.symbolic import MOST_STEPS, CodeMap
@@ -18,7 +18,7 @@ from setwise.analysis.run.caller import RESULTS, word_at
 from setwise.analysis.run.interpreter import CODE, STACK, Interpreter, MemoryRange, MemoryRanges, Start, StepError
 from setwise.analysis.semantics.domains import Bits, Integers
 from setwise.analysis.semantics.state import GENERAL, MASKS, VECTORS, ContractViolation, SemanticsError
-from setwise.analysis.spec.task import Argument, Place
+from setwise.analysis.spec.task import Argument, Place, Task
 
 _OFFSETS = (8, 24, 40, 56)  # offsets of rsp at entry from a multiple of 64
 _DRAWS = 8  # most replays for each offset, with different undefined values
@@ -45,6 +45,14 @@ def confirm_by_stepping(certificate: Certificate) -> Confirmation:
                 break
     assert first is not None
     return first
+
+
+def replayed(binary: Binary, task: Task, found: Counterexample) -> tuple[int, ...]:
+    """Return the results of a function for the inputs and registers of a counterexample. Raises SemanticsError."""
+    machine = _Replay(Certificate("refuted", binary, task), found, STACK + _OFFSETS[0], _Drawn(0))
+    if not machine.returns():
+        raise StepError(f"has not returned after {MOST_STEPS} steps")
+    return machine.results()
 
 
 class _Drawn(Integers):
@@ -129,20 +137,25 @@ class _Replay(Interpreter):
         if task.elements:
             self._results = task.arrays[len(task.elements) :] if found.alias is None else (task.arrays[found.alias],)
         # Results in memory or on the stack are prefilled with words that differ from the expected ones.
-        unset = [(result.place, word ^ _WORD) for result, word in zip(task.results, found.expected, strict=False)]
+        # A block's bytes are arguments, too.
+        written = zip(task.results, found.expected, strict=False)
+        unset = [(result.place, word ^ _WORD) for result, word in written if not result.place.register]
         super().__init__(
             certificate.binary,
             self._registers(),
-            {**self._block(unset), **self._arrays},
+            {**self._block(unset), **self._arrays, **self._blocks()},
             self._code.instructions,
             stack={
-                **{a.place.offset: self._word(a) for a in task.arguments if a.place.file == "stack"},
+                **{a.place.offset: self._filled(a, 0) for a in task.arguments if a.place.file == "stack"},
                 **{place.offset: word for place, word in unset if place.file == "stack"},
             },
             rsp=rsp,
             above=task.stack,
             code=CODE + (self.shift or 0),
+            aligned={block.name: block.alignment for block in task.blocks},
         )
+        for block in task.blocks:
+            self.buffers[block.name].writable = block.written
         memory = self.state.memory
         assert isinstance(memory, MemoryRanges)
         self.state.memory = _Memory(memory.regions, self.stack, rsp, task.red_zone)
@@ -203,7 +216,7 @@ class _Replay(Interpreter):
             # Arrays without a board have no expected words.
             words = [word for _, word in unset] or [0] * len(self._results)
             return {name: _bytes([word] * self._count) for name, word in zip(self._results, words, strict=True)}
-        content = bytearray(max(place.offset + 8 * place.lanes for place, _ in unset))
+        content = bytearray(max((place.offset + 8 * place.lanes for place, _ in unset), default=0))
         for place, word in unset:
             content[place.offset : place.offset + 8 * place.lanes] = _bytes([word] * place.lanes)
         return {RESULTS: bytes(content)}
@@ -216,24 +229,44 @@ class _Replay(Interpreter):
                 registers[name] = [given[f"{name}.{lane}"] for lane in range(8)]
         for argument in self._task.arguments:
             if argument.place.file == "general":
-                registers[argument.place.register] = self._word(argument)
+                name = argument.place.register
+                registers[name] = self._filled(argument, given.get(name, 0))
             elif argument.place.file == "vector":
+                name, start = argument.place.register, argument.place.offset // 8
                 lanes = dict(self._found.inputs)[argument.name]
-                rest = [given.get(f"{argument.place.register}.{lane}", 0) for lane in range(len(lanes), 8)]
-                registers[argument.place.register] = [*lanes, *rest]
+                before = registers.get(name, [given.get(f"{name}.{lane}", 0) for lane in range(8)])
+                assert isinstance(before, list)
+                registers[name] = [*before[:start], *lanes, *before[start + len(lanes) :]]
         return registers
+
+    def _blocks(self) -> dict[str, bytes]:
+        """Return the bytes of each block at entry."""
+        content = {block.name: bytearray(block.size) for block in self._task.blocks}
+        for argument in self._task.arguments:
+            place = argument.place
+            if place.file == "memory":
+                word = dict(self._found.inputs)[argument.name][0]
+                content[place.register][place.offset : place.offset + place.bytes] = word.to_bytes(8, "little")[
+                    : place.bytes
+                ]
+        return {name: bytes(each) for name, each in content.items()}
+
+    def _filled(self, argument: Argument, before: int) -> int | str:
+        """Return the content of an argument's register or stack slot: a number, or the name of a buffer."""
+        word = self._word(argument)
+        return word if isinstance(word, str) else int(argument.place.filled(Integers(), word, before))
 
     def _word(self, argument: Argument) -> int | str:
         """Return the content of an argument that is no vector: a number, or the name of the buffer it points to."""
-        if argument.kind == "results":
-            return RESULTS
+        if argument.kind in ("results", "block"):
+            return RESULTS if argument.kind == "results" else argument.name
         if argument.kind == "boards":
             number = self._task.arrays.index(argument.name) - len(self._task.elements)
             return argument.name if number < 0 else self._results[number]
         return self._count if argument.kind == "count" else dict(self._found.inputs)[argument.name][0]
 
     def _read(self, place: Place, name: str) -> int:
-        block = self.buffers[name].content
+        block = self.buffers[place.register if place.file == "memory" and place.register else name].content
         if place.file == "stack":
             block = self.stack.content[self.rsp - self.stack.start :]
         return word_at(place, self._found.lane, self.state.registers, self.state.vectors, bytes(block))

@@ -153,7 +153,7 @@ class Space:
             return self._constant(pointer, size)
         if self.arrays is not None and pointer.base in self.arrays.names:
             return self._read_board(self.arrays, pointer, bits, wanted)
-        cells, start = self._writable(pointer, size, "reads")
+        cells, start = self._located(pointer, size, "reads")
         return cells.read(self.domain, start, bits)
 
     def _store(self, address: Bits, bits: int, value: Bits, wanted: Bits) -> None:
@@ -163,7 +163,7 @@ class Space:
         if self.arrays is not None and pointer.base in self.arrays.names:
             self._write_board(self.arrays, pointer, bits, value, wanted)
             return
-        cells, start = self._writable(pointer, size, "writes")
+        cells, start = self._located(pointer, size, "writes")
         if not isinstance(wanted, int):
             value = self.domain.ite(wanted, value, cells.read(self.domain, start, bits), bits)
         cells.write(start, bits, value)
@@ -269,8 +269,10 @@ class Space:
             found = self.domain.or_(found, self.domain.ult(distance, max(0, high - low - size + 1), 64), 1)
         return found
 
-    def _writable(self, pointer: Pointer, size: int, does: str) -> tuple[Cells, int]:
+    def _located(self, pointer: Pointer, size: int, does: str) -> tuple[Cells, int]:
         cells = self.cells[pointer.base]
+        if does == "writes" and not cells.writable:
+            raise ContractViolation(f"writes {size} bytes to '{cells.name}', which is read-only")
         if pointer.index is not None:
             what = f"{does} {size} bytes of '{cells.name}' at an offset that depends on the arguments"
             raise UndecidedError(what, [pointer.index], self._is_own(pointer, size), split=True)

@@ -43,12 +43,13 @@ class Byte(NamedTuple):
 
 @dataclass(slots=True)
 class Cells:
-    """A writable block from byte `low` to below `high`, relative to its base; `content` has its known bytes."""
+    """A block from byte `low` to below `high`, relative to its base; `content` has its known bytes."""
 
     name: str
     low: int
     high: int
     content: dict[int, Byte] = field(default_factory=dict)
+    writable: bool = True
 
     def read(self, domain: BitVectors, start: int, bits: int) -> Bits:
         """Return the value of `bits` bits at `start`. A byte without content becomes a new unknown and keeps it."""

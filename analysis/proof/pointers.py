@@ -6,7 +6,7 @@ ordinary term over the base, which is right for every base, too. `Addresses.flat
 such terms; only for these does the solver need assumptions about their placement.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 from typing import Any
@@ -86,6 +86,17 @@ class Addresses(BitVectors):
     def renamed(self, a: Bits, names: Mapping[Bits, Bits], width: int) -> Bits:
         """Return the value with each term in `names` replaced by the value that it maps to, all simultaneously."""
         return a if isinstance(a, int) or not names else self.terms.substitute_term(self.term(a, width), dict(names))
+
+    def elsewhere(self, values: Sequence[Bits], kept: Collection[Base]) -> list[Bits]:
+        """Return 64-bit values with each base replaced by a new one of the same alignment, but not those in `kept`."""
+        values = [self.flat(value) for value in values]
+        names: dict[Bits, Bits] = {}
+        for base, term in self.flattened.items():
+            if base not in kept:
+                inner = term.children()[1]  # below the highest bit, which is 0
+                unknown = inner.children()[0] if base.alignment > 1 else inner
+                names[unknown] = self.variable(f"another {base.name}", int(unknown.sort().bv_size()))
+        return [self.renamed(value, names, 64) for value in values]
 
     def distance(self, a: Bits, b: Bits) -> int | None:
         """Return a - b modulo 2**64 if linear arithmetic shows that it is constant; else None."""

@@ -16,17 +16,27 @@ from setwise.analysis.code.decode import Binary, DecodeError
 from setwise.analysis.code.section_layout import SectionLayout
 from setwise.analysis.proof.certificate import Certificate, Counterexample
 from setwise.analysis.proof.claims import Case, Claim, EntryUnknowns, claims, entry_state, results
-from setwise.analysis.proof.concrete_execution import confirm_by_stepping
+from setwise.analysis.proof.concrete_execution import confirm_by_stepping, replayed
 from setwise.analysis.proof.loops import MOST_BOARDS, Loops
 from setwise.analysis.proof.memory import AliasUnknownError
 from setwise.analysis.proof.parts import agree_by_parts, has_sum
 from setwise.analysis.proof.pointers import Addresses, Pointer, same
+from setwise.analysis.proof.reference import reference_results
 from setwise.analysis.proof.solver import LimitError, Model, Solver
 from setwise.analysis.proof.symbolic import CodeMap, Explorer, Path, Stop
 from setwise.analysis.run.samples import samples
 from setwise.analysis.semantics.domains import Bits
 from setwise.analysis.semantics.state import MachineState, SemanticsError, Unsupported
-from setwise.analysis.spec.task import BY_VALUE, Argument, Task, TaskError, Written, assumptions, specified
+from setwise.analysis.spec.task import (
+    BY_VALUE,
+    Argument,
+    ReferenceFunction,
+    Task,
+    TaskError,
+    Written,
+    assumptions,
+    specified,
+)
 
 TIME_LIMIT = 60.0  # seconds of CPU time
 
@@ -54,7 +64,7 @@ class Prover:
     def __init__(self, keep: bool = False) -> None:
         self.domain = Addresses()
         self.solver = Solver(self.domain, [] if keep else None)
-        self._entry = EntryUnknowns(self.domain)
+        self._entry, self._other = EntryUnknowns(self.domain), EntryUnknowns(self.domain)
         self._specified: dict[tuple[object, ...], list[Bits]] = {}
         self._done: dict[tuple[Binary, SectionLayout | None, Task], Certificate] = {}
 
@@ -146,7 +156,14 @@ class Prover:
 
     def _expected(self, task: Task, words: Sequence[Bits]) -> list[Bits]:
         """Return the specification's results for these words, and remember them."""
-        key = (task.specification, task.direction, task.numbering, task.kinds, *words)
+        function = task.specification
+        if isinstance(function, ReferenceFunction):
+            key: tuple[object, ...] = (task, *words)
+            if key not in self._specified:
+                assumed, case = assumptions(task, self.domain, words), Case(task, tuple((word,) for word in words))
+                self._specified[key] = reference_results(self.solver, self._other, function, case, assumed)
+            return self._specified[key]
+        key = (function, task.direction, task.numbering, task.kinds, *words)
         if key not in self._specified:
             self._specified[key] = specified(task, self.domain, words)
         return self._specified[key]
@@ -225,8 +242,10 @@ class Prover:
             yield _Failure(path, claim, (*needed, *path.conditions, claim.differs))
 
     def _is_sum(self, case: Case) -> bool:
-        """Return whether a result of the specification is a sum; False for arrays."""
-        return not case.task.elements and has_sum(self.domain, self._expected(case.task, case.lane(0)))
+        """Return whether a result of the specification is a sum; False for arrays and for known words."""
+        if case.task.elements or all(isinstance(word, int) for word in case.lane(0)):
+            return False
+        return has_sum(self.domain, self._expected(case.task, case.lane(0)))
 
     def _adds_up(self, case: Case, path: Path, lane: int) -> bool:
         """Return whether a result is a sum and a lane's results are proved by parts. If not, their claims decide."""
@@ -303,8 +322,7 @@ class Prover:
         if model is None:
             return None
         end = next(failure for failure in failures if model(self._all(failure.conditions), 1))
-        expected = self._expected(case.task, case.lane(lane)) if case.lanes else []
-        example = _counterexample(self._entry, case, lane, model, expected, end.claim.complaint, end.path.state)
+        example = self._counterexample(case, lane, model, end.claim.complaint, end.path.state)
         given = [
             self.domain.eq(word, value, 64)
             for (_, values), words in zip(example.inputs, case.words, strict=True)
@@ -322,9 +340,40 @@ class Prover:
         return confirmation is not None and not confirmation.got
 
     def _stopped(self, case: Case, what: str, model: Model, so_far: Certificate) -> Certificate:
-        expected = self._expected(case.task, case.lane(0)) if case.lanes else []
-        example = _counterexample(self._entry, case, 0, model, expected, what, None)
+        example = self._counterexample(case, 0, model, what, None)
         return confirmed(replace(so_far, status="refuted", reason=what, counterexample=example))
+
+    def _counterexample(
+        self, case: Case, lane: int, model: Model, what: str, state: MachineState | None
+    ) -> Counterexample:
+        """Return the counterexample of a model, with the complaint `what`. `state` is the state on return, or None.
+
+        The expected results are recomputed over integers. Raises TaskError if the model gives others for them.
+        """
+        task, words = case.task, case.words
+        inputs = tuple(
+            (argument.name, tuple(model(word, 64) for word in lanes))
+            for argument, lanes in zip(task.words, words, strict=True)
+        )
+        registers = {name: model(value, 64) for name, value in self._entry.words()}
+        alias = case.alias[0] if case.alias else None
+        found = Counterexample(what, inputs, lane, (), (), registers, alias=alias, runs=state is not None)
+        if not case.lanes:
+            return found
+        expected = tuple(model(word, 64) for word in self._expected(task, case.lane(lane)))
+        function, what = task.specification, "the specification does not give equal results twice"
+        if isinstance(function, ReferenceFunction):
+            what = f"{function} depend on addresses, or on more than its arguments"
+            registers = {name: model(value, 64) for name, value in self._other.words()}
+            again = replayed(function.binary, task, replace(found, expected=expected, registers=registers))
+        else:
+            again = task.expected([lanes[min(lane, len(lanes) - 1)] for _, lanes in inputs])
+        if again != expected:
+            raise TaskError(f"{what}: let it depend on its arguments alone")
+        made = [] if state is None else results(case, state, lane)
+        return replace(
+            found, expected=expected, got=tuple(0 if isinstance(word, Pointer) else model(word, 64) for word in made)
+        )
 
 
 def confirmed(refuted: Certificate) -> Certificate:
@@ -342,12 +391,13 @@ def _wishes(domain: Addresses, task: Task, words: Sequence[Bits]) -> Iterator[Bi
     `words` are the arguments. Boards should have few pieces, on low squares.
     """
     unknown = [(argument, word) for argument, word in zip(task.words, words, strict=False) if not isinstance(word, int)]
+    words_are_boards = isinstance(task.specification, ReferenceFunction)
     sliders: Bits = 0
     boards: list[Bits] = []
     for argument, word in unknown:
         if argument.kind == "board":
             sliders = domain.or_(sliders, word, 64)
-        if argument.kind in ("board", "leapers"):
+        if argument.kind in ("board", "leapers") or (argument.kind == "word" and words_are_boards):
             boards.append(word)
     for argument, word in unknown:
         if argument.kind in ("empty", "occupied"):
@@ -367,33 +417,3 @@ def _wishes(domain: Addresses, task: Task, words: Sequence[Bits]) -> Iterator[Bi
     for word in boards:
         for square in reversed(range(64)):
             yield domain.eq(domain.and_(word, 1 << square, 64), 0, 64)
-
-
-def _counterexample(
-    entry: EntryUnknowns,
-    case: Case,
-    lane: int,
-    model: Model,
-    expected: Sequence[Bits],
-    what: str,
-    state: MachineState | None,
-) -> Counterexample:
-    """Return the counterexample of a model, with the complaint `what`. `state` is the state on return, or None.
-
-    The expected results are recomputed over integers. Raises TaskError if the model gives others for `expected`.
-    """
-    inputs = tuple(
-        (argument.name, tuple(model(word, 64) for word in lanes))
-        for argument, lanes in zip(case.task.words, case.words, strict=True)
-    )
-    registers = {name: model(value, 64) for name, value in entry.words()}
-    wanted: tuple[int, ...] = ()
-    got: tuple[int, ...] = ()
-    if case.lanes:
-        wanted = case.task.expected([lanes[min(lane, len(lanes) - 1)] for _, lanes in inputs])
-        if wanted != tuple(model(word, 64) for word in expected):
-            raise TaskError("the specification does not give equal results twice: let it depend on its arguments alone")
-        made = [] if state is None else results(case, state, lane)
-        got = tuple(0 if isinstance(word, Pointer) else model(word, 64) for word in made)
-    alias = case.alias[0] if case.alias else None
-    return Counterexample(what, inputs, lane, wanted, got, registers, alias=alias, runs=state is not None)

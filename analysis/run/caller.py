@@ -56,8 +56,8 @@ def word_at(
 ) -> int:
     """Return one lane of a result. For one in memory or on the stack, `block` holds the bytes from offset 0 on."""
     if place.file == "vector":
-        return vectors[place.register][lane]
+        return vectors[place.register][place.offset // 8 + lane]
     if place.file == "general":
-        return registers[place.register]
+        return registers[place.register] % (1 << 8 * place.bytes)
     offset = place.offset + 8 * lane
-    return int.from_bytes(block[offset : offset + 8], "little")
+    return int.from_bytes(block[offset : offset + place.bytes], "little")

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from setwise.analysis.code.count import Counts, tally
 from setwise.analysis.code.decode import Binary, Decoded, Reg, decode
@@ -113,10 +114,10 @@ class Interpreter:
     `registers` gives register values at entry by name (rdi, xmm2, zmm2, k1; general registers of 64 bits): integers,
     for vector registers also 64-bit lanes, or the name of a buffer for its address. All others but rsp hold arbitrary
     values, so that code that relies on them is found out. `memory` gives the buffers' contents by name. Buffers begin
-    at odd multiples of 8, with unmapped memory on either side. `instructions` is the decoded text, if known. `stack`
-    gives stack arguments, as numbers or buffers, by offset from rsp at entry. `rsp` is the address of the return
-    address, `above` the number of bytes from there to the end of the stack. `code` is the address of the first byte of
-    the code.
+    at odd multiples of 8, or of their number in `aligned`, with unmapped memory on either side. `instructions` is the
+    decoded text, if known. `stack` gives stack arguments, as numbers or buffers, by offset from rsp at entry. `rsp` is
+    the address of the return address, `above` the number of bytes from there to the end of the stack. `code` is the
+    address of the first byte of the code.
 
     >>> trace = Interpreter(Binary(bytes.fromhex("4889d048c1e808c3")), {"rdx": 0x1234}).run()
     >>> hex(trace.registers["rax"]), [step.written[0].lanes for step in trace.steps[:2]]
@@ -133,13 +134,16 @@ class Interpreter:
         rsp: int = STACK + 8,  # 8 above a multiple of 16, as after a call
         above: int = _STACK_ABOVE,
         code: int = CODE,
+        aligned: Mapping[str, int] = MappingProxyType({}),
     ) -> None:
         decoded = decode(binary.text) if instructions is None else instructions
         self.binary, self.code = binary, code
         self.at = {instruction.offset: instruction for instruction in decoded}
         self.offset: int | None = 0  # the offset of the next instruction; None after the final ret
         self.buffers = {
-            name: MemoryRange(f"buffer '{name}'", BUFFERS + number * _BUFFER_DISTANCE + 8, bytearray(content))
+            name: MemoryRange(
+                f"buffer '{name}'", BUFFERS + number * _BUFFER_DISTANCE + aligned.get(name, 8), bytearray(content)
+            )
             for number, (name, content) in enumerate((memory or {}).items())
         }
         content = bytearray(_STACK_BELOW) + BACK.to_bytes(8, "little") + bytes(above - 8)

@@ -10,6 +10,8 @@ from functools import partial
 from inspect import isfunction
 from typing import Any, Literal
 
+from setwise.analysis.code.decode import Binary
+from setwise.analysis.code.section_layout import SectionLayout
 from setwise.analysis.semantics.domains import Bits, BitVectors, Domain, Integers
 from setwise.analysis.semantics.words import BranchError, Word
 from setwise.analysis.spec import raywalk
@@ -42,23 +44,40 @@ class Place:
     """The location of a value of `lanes` 64-bit words at entry or exit.
 
     general   the register of that full name
-    vector    the lowest lanes of the vector register of that full name (zmm2)
+    vector    the lanes from byte `offset` on of the vector register of that full name (zmm2)
     stack     the word `offset` bytes above rsp at entry
-    memory    `offset` bytes into the block that the argument of kind `results` points to, or the result array
+    memory    `offset` bytes into the block named `register`; without a name, into the block that the argument of kind
+              `results` points to, or the result array
+
+    A word may have fewer `bytes` than 8. In a general register or on the stack it is then extended to 32 bits, with its
+    sign if `signed`, and the upper 32 bits are unknown. As a result it has only its own bits.
     """
 
     file: Literal["general", "vector", "stack", "memory"]
     register: str = ""
     offset: int = 0
     lanes: int = 1
+    bytes: int = 8
+    signed: bool = False
 
     def __str__(self) -> str:
         """Return the operand that instructions use for it, or a description of a place in memory."""
         if self.file == "stack":
             return f"[rsp+{self.offset}]"
         if self.file == "vector":
-            return {2: "x", 4: "y", 8: "z"}[self.lanes] + self.register[1:]
-        return self.register if self.file == "general" else f"memory at {self.offset}"
+            return {1: "z", 2: "x", 4: "y", 8: "z"}[self.lanes] + self.register[1:]
+        return self.register if self.file == "general" else f"{self.register or 'memory'} at {self.offset}"
+
+    def filled(self, domain: Domain, word: Bits, before: Bits) -> Bits:
+        """Return the 64 bits of a register or stack slot that holds a word, with unknown bits as in `before`."""
+        if self.bytes == 8:
+            return word
+        width = 8 * self.bytes
+        low = domain.extract(word, 0, width, 64)
+        if width < 32:
+            sign = domain.extract(word, width - 1, 1, 64) if self.signed else 0
+            low = domain.concat(domain.ite(sign, (1 << 32 - width) - 1, 0, 32 - width), low, 32 - width, width)
+        return domain.concat(domain.extract(before, 32, 32, 64), low, 32, 32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +86,7 @@ class Argument:
 
     Kinds: board (sliders), leapers, empty, occupied, square, dir8 (an index into `raywalk.DIR8`), direction9 (as in
     `raywalk.NUMBERED`), word (a board of any bits), number; results, the address of the results; boards, that of an
-    array; count, of boards in each.
+    array; count, of boards in each; block, the address of the block of that name.
     """
 
     name: str
@@ -88,6 +107,29 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True)
+class MemoryBlock:
+    """Memory of a fixed size behind a pointer parameter. Its bytes are arguments, and results if it is `written`."""
+
+    name: str
+    size: int
+    alignment: int
+    written: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceFunction:
+    """The code of another function with the same contract, whose results are the specification."""
+
+    name: str
+    binary: Binary
+    layout: SectionLayout | None
+    """The layout of `binary`, which a comparison of binaries ignores."""
+
+    def __str__(self) -> str:
+        return f"the results of {self.name}"
+
+
+@dataclass(frozen=True, slots=True)
 class Task:
     """A routine's contract with its calling convention.
 
@@ -96,10 +138,11 @@ class Task:
     callee-saved registers; of vector registers only the low 128 bits are saved. A routine may use `red_zone` bytes
     below rsp and `home` bytes above the return address. For arrays, `elements` describes one board of each input; the
     further arguments of kind boards are then the arrays of results. A single one may be one of the inputs. `numbering`
-    is the square numbering of all boards and squares. `counts` names the results that are no boards.
+    is the square numbering of all boards and squares. `counts` names the results that are no boards. `blocks` are
+    disjoint, except that read-only ones may overlap.
     """
 
-    specification: str | Written
+    specification: str | Written | ReferenceFunction
     direction: str
     arguments: tuple[Argument, ...]
     results: tuple[Result, ...]
@@ -111,6 +154,7 @@ class Task:
     elements: tuple[Argument, ...] = ()
     numbering: Numbering = LITTLE_ENDIAN
     counts: tuple[str, ...] = ()
+    blocks: tuple[MemoryBlock, ...] = ()
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -120,7 +164,7 @@ class Task:
     @property
     def words(self) -> tuple[Argument, ...]:
         """The arguments of the specification."""
-        return self.elements or tuple(argument for argument in self.arguments if argument.kind != "results")
+        return self.elements or tuple(argument for argument in self.arguments if argument.kind not in _ADDRESSES)
 
     @property
     def lanes(self) -> int:
@@ -145,6 +189,7 @@ class Task:
 
 _KINDS = frozenset({"board", "leapers", "occupied", "empty", "square", "dir8", "direction9", "word", "number"})
 _ARRAYS = frozenset({"boards", "count"})
+_ADDRESSES = frozenset({"results", "block"})
 
 
 def assumptions(task: Task, domain: BitVectors, words: Sequence[Bits]) -> list[Bits]:
@@ -159,7 +204,7 @@ def conditions(task: Task, domain: Domain, words: Sequence[Bits]) -> Iterator[tu
     an unknown kind, and for a requirement that is unknown or cannot be evaluated.
     """
     for argument in (*task.arguments, *task.words):
-        if argument.kind not in _KINDS | (_ARRAYS if task.elements else {"results"}):
+        if argument.kind not in _KINDS | (_ARRAYS if task.elements else _ADDRESSES):
             raise TaskError(f"unknown kind of parameter '{argument.kind}' ({argument.name})")
     named = list(zip(task.words, words, strict=True))
     for argument, word in named:
@@ -186,7 +231,9 @@ def conditions(task: Task, domain: Domain, words: Sequence[Bits]) -> Iterator[tu
 
 
 def specified(task: Task, domain: Domain, words: Sequence[Bits]) -> list[Bits]:
-    """Return the specification's results for the words."""
+    """Return the specification's results for the words. Raises TaskError for a function's code: the prover runs it."""
+    if isinstance(task.specification, ReferenceFunction):
+        raise TaskError(f"{task.specification.name} is code: only setwise prove compares with it")
     number = len(task.results)
     return results_of(task.specification, task.direction, task.kinds, domain, words, number, task.numbering)
 

@@ -119,6 +119,38 @@ def test_an_object_may_take_boards_in_lanes(tmp_path: Path, capsys: Capture, abi
     assert "no kernel has 3 lanes" in complaint(capsys, *asked, "--lanes", "3")
 
 
+TWINS = """
+.intel_syntax noprefix
+.globl scalar, simd, wrong
+.type scalar,@function; .type simd,@function; .type wrong,@function
+scalar: mov rax,[rdi+rsi*8]; shl rax,8; mov [rdx],al; ret
+simd:   movq xmm0,[rdi+rsi*8]; psllq xmm0,8; mov byte ptr [rdx],0; movq rax,xmm0; ret
+wrong:  movq xmm0,[rdi+rsi*8]; psllq xmm0,7; mov byte ptr [rdx],0; movq rax,xmm0; ret
+"""
+
+
+def test_a_function_is_compared_with_another(tmp_path: Path, capsys: Capture) -> None:
+    made, header = assembled(tmp_path, TWINS), tmp_path / "twins.h"
+    header.write_text("uint64_t simd(const uint64_t boards[4], size_t at, uint8_t *low);\n")
+    asked = ("prove", "--object", str(made), "--same-as", "scalar", "--below", "at=4", "--symbol")
+    shown = printed(capsys, *asked, "simd", "--prototype-from", str(header))
+    for line in (
+        "simd as scalar, sysv: proved\n",
+        "specification  the results of scalar\n",
+        "takes          boards in rdi (the address of 32 bytes, read-only), at in rsi, low in rdx (the address of 1 ",
+        "gives          result in rax, the bytes of low\n",
+    ):
+        assert line in shown
+    prototype = ("--prototype", "uint64_t wrong(const uint64_t boards[4], size_t at, uint8_t *low)")
+    refuted = printed(capsys, *asked, "wrong", *prototype, status=1)
+    assert "refuted: result is wrong; confirmed by stepping\nall other words in memory: 0\nat: " in refuted
+    at, drawn = re.findall(r"\nat: (\d)", refuted)[0], drawings(refuted)
+    assert drawn[f"boards[{at}]"] << 8 & (1 << 64) - 1 == drawn["result, expected"]
+    assert drawn[f"boards[{at}]"] << 7 & (1 << 64) - 1 == drawn["result, got"]
+    (row,) = json.loads(printed(capsys, *asked, "wrong", *prototype, "--json", status=1))
+    assert row["counterexample"]["confirmation"] == "confirmed"
+
+
 def test_a_time_out_is_an_exit_status_of_1(capsys: Capture) -> None:
     shown = printed(capsys, "prove", NAME, "--isa", "x86-64", "--abi", "sysv", "--time-limit", "1e-6", status=1)
     assert "not proved: the time limit was reached" in shown

@@ -1,0 +1,197 @@
+"""Contracts from C prototypes, for a function that is compared with a reference function.
+
+The convention is System V's. Callers extend narrow integers to 32 bits, as gcc and clang do; the upper 32 bits are
+unknown. A pointer is the address of one value or of an array of known size, aligned as its elements. Blocks that are
+not const are results, too.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import count
+from math import prod
+
+from setwise.analysis.spec.task import Argument, MemoryBlock, Place, ReferenceFunction, Result, Task
+from setwise.codegen.files import read_checked
+from setwise.codegen.machine.convention import SYSV
+
+_WIDE = "unsigned __int128"  # only as a result
+_IGNORED = {"const", "extern", "static", "inline", "restrict", "__restrict", "__restrict__"}
+_MOST_TEXT = 1 << 20  # bytes of a C file
+_MOST_BYTES = 4096  # in one block
+_INSTEAD = (
+    "write an integer such as uint64_t, __m128i, __m256i or __m512i, an array of these, or unsigned __int128 for two "
+    "words returned"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Type:
+    """A C type of `size` bytes: an integer, perhaps `signed`, or a vector. An integer is below `below`, if not 0."""
+
+    size: int
+    signed: bool = False
+    vector: bool = False
+    below: int = 0
+
+
+_PLAIN = {"char": 1, "short": 2, "int": 4, "long": 8, "long long": 8}
+_TYPES = {
+    **{name: _Type(size, signed=True) for name, size in _PLAIN.items()},
+    **{f"unsigned {name}": _Type(size) for name, size in _PLAIN.items()},
+    **{f"int{8 * size}_t": _Type(size, signed=True) for size in (1, 2, 4, 8)},
+    **{f"uint{8 * size}_t": _Type(size) for size in (1, 2, 4, 8)},
+    **{f"__mmask{8 * size}": _Type(size) for size in (1, 2, 4, 8)},
+    **{f"__m{8 * size}i": _Type(size, vector=True) for size in (16, 32, 64)},
+    **dict.fromkeys(("bool", "_Bool"), _Type(1, below=2)),
+    "size_t": _Type(8),
+    _WIDE: _Type(16),
+}
+_WORDS = {"signed", *(word for name in _TYPES for word in name.split())}
+
+
+def find_prototype(file: str, name: str) -> str:
+    """Return the first declaration or definition of a function in a C file, without its body.
+
+    The file is not preprocessed. Raises ValueError if there is none.
+    """
+    content = read_checked(file, _MOST_TEXT, links=True, larger="1 MiB", remedy="give a C file, or --prototype")
+    text = content.decode(errors="replace")
+    other = r"//[^\n]*|/\*.*?(?:\*/|\Z)|^[ \t]*#(?:\\\n|[^\n])*"  # comments and directives
+    plain = re.sub(other, " ", text, flags=re.DOTALL | re.MULTILINE)
+    declared = rf"[\w\s*]+[\s*]{re.escape(name)}\s*\([^;{{}}]*\)"
+    found = re.search(rf'(?:^|[;{{}})"])(?!\s*return\b)({declared})\s*[;{{]', plain)
+    if not found:
+        raise ValueError(f"{file}: no declaration of '{name}': write it as --prototype")
+    return " ".join(found[1].split())
+
+
+def task_of_prototype(prototype: str, function: ReferenceFunction, bounds: Mapping[str, int]) -> Task:
+    """Return the task of a prototype.
+
+    `bounds` are exclusive upper bounds of integer parameters by name; such a parameter is not negative either. Raises
+    ValueError for a type that is not known, and for a function without results.
+    """
+    parts = re.fullmatch(r"([\w\s*]*?[\s*])(\w+)\s*\((.*)\)\s*;?\s*", prototype, re.DOTALL)
+    if not parts:
+        example = "'uint64_t f(uint64_t a, const uint8_t t[64])'"
+        raise ValueError(f"'{prototype}' is no prototype: write one such as {example}")
+    returned, _, listed = parts.groups()
+    texts = [] if listed.strip() in ("", "void") else listed.split(",")
+    parameters = [_parameter(text.strip(), f"argument{at}") for at, text in enumerate(texts, 1)]
+    names = [name for name, _, _ in parameters]
+    repeated = [name for name in names if names.count(name) > 1]
+    if repeated:
+        raise ValueError(f"two parameters are called '{repeated[0]}': give each its own name")
+    integers = {name: kind for name, kind, block in parameters if block is None and not kind.vector}
+    for name, bound in bounds.items():
+        if name not in integers:
+            raise ValueError(f"'{name}' is no integer parameter: choose from {', '.join(integers) or 'none'}")
+        most = integers[name].below or 1 << 8 * integers[name].size - integers[name].signed
+        if bound > most:
+            raise ValueError(f"'{name}' is always below {most}, which is less than {bound}: give at most that")
+    arguments, blocks = list[Argument](), list[MemoryBlock]()
+    general, vectors, stack = iter(SYSV.arguments), iter(SYSV.vector_arguments), count(SYSV.stack_arguments, 8)
+    for name, kind, block in parameters:
+        if block is None and kind.vector:
+            number = next(vectors, None)
+            if number is None:
+                raise ValueError(f"'{name}' is the ninth vector: pass at most eight by value")
+            arguments += _words(name, Place("vector", f"zmm{number}"), kind, kind.size)
+            continue
+        register = next(general, None)
+        place = Place("stack", offset=next(stack)) if register is None else Place("general", register.at(64).name)
+        if block is None:
+            place = replace(place, bytes=kind.size, signed=kind.signed)
+            arguments.append(_argument(name, place, bounds.get(name, kind.below)))
+        else:
+            blocks.append(block)
+            arguments += [Argument(name, "block", place), *_words(name, Place("memory", name), kind, block.size)]
+    results = list(_returned(returned))
+    for argument in arguments:
+        place = argument.place
+        if place.file == "memory" and any(block.written and block.name == place.register for block in blocks):
+            results.append(Result(argument.name, place))
+    if not results:
+        raise ValueError("nothing to compare: let it return a value or take a pointer that is not to const")
+    return Task(
+        function,
+        "",
+        tuple(arguments),
+        tuple(results),
+        saved=tuple(register.name for register in SYSV.saved),
+        red_zone=SYSV.red_zone,
+        counts=tuple(result.name for result in results if result.place.bytes < 8),
+        blocks=tuple(blocks),
+    )
+
+
+def _parameter(text: str, default: str) -> tuple[str, _Type, MemoryBlock | None]:
+    """Return a parameter's name, the type of its value or elements, and the block that it points to, if any."""
+    head, bracket, _ = text.partition("[")
+    before, star, after = head.partition("*")
+    names = [word for word in after.split() if word not in _IGNORED]
+    if star and (bracket or len(names) > 1 or "*" in after):
+        raise ValueError(
+            f"'{text}' points to pointers or arrays: write an array of known size, such as 'uint64_t a[8]'"
+        )
+    words = before.split()
+    if not star and len(words) > 1 and words[-1] not in _WORDS | _IGNORED:
+        names = [words.pop()]
+    name, kind = (names or [default])[0], _type(words)
+    if kind.size == 16 and not kind.vector:
+        raise ValueError(f"'{text}' is a parameter of type {_WIDE}: write two of uint64_t")
+    if not star and not bracket:
+        return name, kind, None
+    if kind.below:
+        raise ValueError(f"'{text}' points to bool: write uint8_t")
+    sizes = [re.sub(r"\b(static|const|restrict)\b", "", size).strip() for size in re.findall(r"\[(.*?)\]", text)]
+    for size in sizes:
+        if not size.isdecimal() or not int(size):
+            raise ValueError(f"'{text}' has the size '{size}': write the number of its elements")
+    whole = kind.size * prod(map(int, sizes))
+    if whole > _MOST_BYTES:
+        raise ValueError(f"'{text}' has {whole:,} bytes: write at most {_MOST_BYTES:,}")
+    return name, kind, MemoryBlock(name, whole, kind.size, "const" not in words)
+
+
+def _type(words: Sequence[str]) -> _Type:
+    plain = [word for word in words if word not in {*_IGNORED, "signed", "unsigned"}]
+    if len(plain) > 1 and "int" in plain:
+        plain.remove("int")
+    name = " ".join(plain) or ("int" if {"signed", "unsigned"} & {*words} else "")
+    name = f"unsigned {name}" if "unsigned" in words else name
+    if name not in _TYPES:
+        raise ValueError(f"unknown type '{name}': {_INSTEAD}")
+    return _TYPES[name]
+
+
+def _argument(name: str, place: Place, below: int = 0) -> Argument:
+    kind = "square" if below == 64 else "word" if place.bytes == 8 and not below else "number"
+    return Argument(name, kind, place, below or (1 << 8 * place.bytes) % (1 << 64))
+
+
+def _words(name: str, start: Place, kind: _Type, size: int) -> Iterator[Argument]:
+    """Yield the words that make up a vector or block, named by the range of elements that they hold."""
+    each = 8 if kind.vector else kind.size
+    for offset in range(0, size, 8):
+        first, last = offset // each, (min(offset + 8, size) - 1) // each
+        index = f"[{first}]" if first == last else f"[{first}..{last}]"
+        found = _argument(name + index, replace(start, offset=offset, bytes=min(8, size - offset)))
+        yield found if each == 8 else replace(found, kind="number")
+
+
+def _returned(text: str) -> Iterator[Result]:
+    """Yield the results that are returned in registers."""
+    words = text.replace("*", " * ").split()
+    if "*" in words:
+        raise ValueError(f"it returns a pointer, '{' '.join(words)}': write an array parameter that it writes to")
+    if words[-1:] == ["void"]:
+        return
+    kind = _type(words)
+    if kind.vector:
+        yield from (Result(one.name, one.place) for one in _words("result", Place("vector", "zmm0"), kind, kind.size))
+        return
+    yield Result("result", Place("general", "rax", bytes=min(8, kind.size)))
+    if kind.size == 16:
+        yield Result("result.high", Place("general", "rdx"))
