@@ -22,8 +22,8 @@ from setwise.analysis.semantics.domains import Bits
 from setwise.analysis.semantics.state import ContractViolation, Goto, MachineState, SemanticsError, Unsupported
 from setwise.analysis.semantics.table import execute
 
-RETURNED = -1
-"""The offset of a path that returned to its caller."""
+RETURNED = -(1 << 64)
+"""The offset of a path that returned to its caller; no address has it."""
 MOST_PATHS = 2000
 MOST_STEPS = 20_000  # most instructions between forks, and in a replay
 _MOST_ROUNDS = 80  # most times that a path takes one backward branch on an unknown condition

@@ -114,6 +114,16 @@
     nort
     call [rip+function_of_another@GOTPCREL]
     ret
+#= before_itself: the board's lowest bit decides between the end and the byte before the function
+    pop rcx
+    nort
+    and edi, 1
+    lea rdx, [rip+1f]
+    imul rdi, rdi, 1f-before_itself+1
+    sub rdx, rdi
+    jmp rdx
+1:  push rcx
+    ret
 #= tail: a jump to another file
     nort
     jmp function_of_another
