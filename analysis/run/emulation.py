@@ -62,6 +62,23 @@ FAULTS = (
         ),
     ),
     Fault("gives the complement of each byte", _AFFINE, correct=_complemented),
+    Fault(
+        "interprets a full 64-bit mask as empty",
+        frozenset(("vpcompressb",)),
+        lambda instruction: instruction.mask is not None and "zmm" in instruction.encoding,
+    ),
+    Fault(
+        "interprets its mask as one of memory that is not compressed",
+        frozenset(("vpexpandb", "vpexpandw")),
+        lambda instruction: instruction.mask is not None and instruction.memory is not None,
+    ),
+    Fault(
+        "interprets its byte mask as a mask of 64-bit lanes",
+        frozenset(("vpmultishiftqb",)),
+        lambda instruction: instruction.mask is not None,
+    ),
+    Fault("loses each eighth bit", frozenset(("vpshufbitqmb",))),
+    Fault("compares elements with others than the lower ones", frozenset(("vpconflictd", "vpconflictq"))),
 )
 """The known bugs; the first that matches an instruction counts."""
 

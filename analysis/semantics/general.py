@@ -29,9 +29,10 @@ def _xchg(x: Execution) -> None:
     x.put(1, first)
 
 
-def _bswap(x: Execution) -> None:
-    width, value = x.width(), x.get(0)
-    if width < 32:
+def _reverse_bytes(source: int, x: Execution) -> None:
+    """Execute bswap (`source` 0) or movbe (1)."""
+    width, value = x.width(), x.get(source)
+    if width < 32 and not source:
         raise x.unknown("its result is undefined")
     result = x.domain.extract(value, 0, 8, width)
     for low in range(8, width, 8):
@@ -244,7 +245,8 @@ TABLE: Mapping[str, Meaning] = {
     "movsxd": partial(_mov_wider, Execution.sign_extend),
     "lea": _lea,
     "xchg": _xchg,
-    "bswap": _bswap,
+    "bswap": partial(_reverse_bytes, 0),
+    "movbe": partial(_reverse_bytes, 1),
     "cwde": partial(_extend_rax, 32),
     "cdqe": partial(_extend_rax, 64),
     "cdq": partial(_sign_to_rdx, 32),

@@ -7,7 +7,7 @@ from itertools import combinations
 from setwise.analysis.code.decode import Reg
 from setwise.analysis.semantics.domains import Bits
 from setwise.analysis.semantics.state import Execution, Meaning
-from setwise.analysis.semantics.vector import WIDTHS, of_each_width, with_twins
+from setwise.analysis.semantics.vector import WIDTHS, below, of_each_width, with_twins
 
 # ---- moves
 
@@ -145,6 +145,17 @@ def _truncate(wide: int, narrow: int, x: Execution) -> None:
     x.put_elements([x.domain.extract(a, 0, narrow, wide) for a in x.elements(1, wide)], narrow)
 
 
+def _saturate(wide: int, narrow: int, is_signed: bool, x: Execution) -> None:
+    """Execute vpmovs or vpmovus: narrow elements to the nearest number of the narrow width, signed or unsigned."""
+    d, most = x.domain, (1 << narrow - is_signed) - 1
+    low = -most - 1 & (1 << wide) - 1
+    kept = []
+    for a in x.elements(1, wide):
+        top = d.ite(below(d, most, a, wide) if is_signed else d.ult(most, a, wide), most, a, wide)
+        kept.append(d.extract(d.ite(below(d, top, low, wide) if is_signed else 0, low, top, wide), 0, narrow, wide))
+    x.put_elements(kept, narrow)
+
+
 def _signs(width: int, x: Execution) -> None:
     """Execute pmovmskb and similar: collect the elements' sign bits in a general or mask register."""
     bits = [x.bit(element, width - 1, width) for element in x.elements(1, width)]
@@ -176,6 +187,8 @@ def _of_two_widths() -> dict[str, Meaning]:
         table[f"pmovzx{narrow}{wide}"] = partial(_widen, small, large, False)
         table[f"pmovsx{narrow}{wide}"] = partial(_widen, small, large, True)
         table[f"vpmov{wide}{narrow}"] = partial(_truncate, large, small)
+        table[f"vpmovs{wide}{narrow}"] = partial(_saturate, large, small, True)
+        table[f"vpmovus{wide}{narrow}"] = partial(_saturate, large, small, False)
     return table
 
 

@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from itertools import pairwise
 
+from setwise.analysis.code.decode import Mem
 from setwise.analysis.semantics.domains import Bits
 from setwise.analysis.semantics.state import Execution, Meaning
 from setwise.analysis.semantics.vector import of_each_width, with_twins
@@ -174,6 +176,47 @@ def _permute_pairs(width: int, x: Execution) -> None:
         _put_chosen(x, 64, [place - place % 2 + (x.immediate() >> place & 1) for place in pairs], x.width())
 
 
+def _packed(x: Execution, elements: Sequence[Bits], bits: Sequence[Bits], width: int) -> list[Bits]:
+    """Return the elements whose bits are 1 in order, each below a bit 1; zeros, with a bit 0, follow them."""
+    packed: list[Bits] = [0] * len(elements)
+    for place in reversed(range(len(elements))):
+        found = [x.domain.concat(1, elements[place], 1, width), *packed[: len(elements) - place - 1]]
+        chosen = zip(found, packed, strict=False)
+        packed[: len(found)] = [x.domain.ite(bits[place], new, old, width + 1) for new, old in chosen]
+    return packed
+
+
+def _compress(width: int, x: Execution) -> None:
+    """Execute vpcompress: write the elements that the mask selects one behind the other; a register keeps the rest."""
+    elements, target = x.elements(1, width), x.instruction.operands[0]
+    packed = _packed(x, elements, x.mask_bits(len(elements)) or [1] * len(elements), width)
+    pairs = [(x.bit(one, width, width + 1), x.domain.extract(one, 0, width, width + 1)) for one in packed]
+    if isinstance(target, Mem):
+        for place, (wanted, element) in enumerate(pairs):
+            x.store(x.domain.add(x.address(target), place * width // 8, 64), width, element, wanted)
+        return
+    old = [0] * len(pairs) if x.instruction.zeroing else x.elements(0, width)
+    kept = zip(pairs, old, strict=True)
+    x.put_elements([x.domain.ite(wanted, new, last, width) for (wanted, new), last in kept], width, masked=False)
+
+
+def _expand(width: int, x: Execution) -> None:
+    """Execute vpexpand: deal consecutive elements of the source out to those places that the mask selects."""
+    number, source = x.width() // width, x.instruction.operands[1]
+    bits = x.mask_bits(number) or [1] * number
+    if isinstance(source, Mem):
+        wanted = _packed(x, [0] * number, bits, 0)
+        at = [x.domain.add(x.address(source), place * width // 8, 64) for place in range(number)]
+        left = [x.load(address, width, bit) for address, bit in zip(at, wanted, strict=True)]
+    else:
+        left = x.elements(1, width)
+    dealt = []
+    for bit in bits:
+        dealt.append(left[0])
+        left = [x.domain.ite(bit, after, one, width) for one, after in pairwise([*left, 0])]
+    x.put_elements(dealt, width)
+
+
 TABLE: Mapping[str, Meaning] = with_twins(
     of_each_width(
         ("vperm b w d q ps pd", _permute),
@@ -181,6 +224,8 @@ TABLE: Mapping[str, Meaning] = with_twins(
         ("vpermt2 b w d q ps pd", partial(_permute_two, False)),
         ("vpermil ps pd", _permute_pairs),
         ("valign d q", _align),
+        ("vpcompress b w d q", _compress),
+        ("vpexpand b w d q", _expand),
         ("shuf ps pd", _shuffle_two),
         ("packss wb dw", partial(_pack, True)),
         ("packus wb dw", partial(_pack, False)),

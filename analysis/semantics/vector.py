@@ -147,6 +147,56 @@ def _sum_of_distances(d: Domain, a: Bits, b: Bits, width: int) -> Bits:
     return total
 
 
+def _put_chosen_bits(x: Execution) -> None:
+    """Execute vpshufbitqmb: select a bit of each 64-bit lane by each byte of the second source's lane."""
+    lanes, indices = x.sources(64, 2)[0], x.sources(8, 2)[1]
+    places = [x.extend(x.domain.extract(index, 0, 6, 8), 6, 64) for index in indices]
+    _put_truths(x, [x.bit(x.domain.shr(lanes[at // 8], by, 64), 0, 64) for at, by in enumerate(places)], 8)
+
+
+def _multishift(x: Execution) -> None:
+    """Execute vpmultishiftqb: select eight bits of a 64-bit lane, from the bit on that each byte of the control names.
+
+    The lane counts as a ring.
+    """
+    d, control, lanes = x.domain, x.sources(8, 2)[0], x.sources(64, 2)[1]
+    counts = [x.extend(count, 8, 64) for count in control]
+    rings = [rotated(False, d, lanes[at // 8], count, 64) for at, count in enumerate(counts)]
+    x.put_elements([d.extract(ring, 0, 8, 64) for ring in rings], 8)
+
+
+def _conflicts(width: int, x: Execution) -> None:
+    """Execute vpconflict: mark, in each element, the lower elements that are equal to it."""
+    (elements,) = x.sources(width, 1)
+    marks = [[x.domain.eq(a, b, width) for b in elements[:place]] for place, a in enumerate(elements)]
+    x.put_elements([x.extend(x.concat_bits([*bits, 0]), len(bits) + 1, width) for bits in marks], width)
+
+
+def _absolute(d: Domain, a: Bits, width: int) -> Bits:
+    return d.ite(d.extract(a, width - 1, 1, width), d.sub(0, a, width), a, width)
+
+
+def _multiply_pairs(x: Execution) -> None:
+    """Execute pmaddwd: multiply signed words, and add each two neighbouring products."""
+    products = []
+    for pair in zip(*x.sources(16, 2), strict=True):
+        one, other = (x.sign_extend(factor, 16, 32) for factor in pair)
+        products.append(x.domain.mul(one, other, 32))
+    _put_sums(x, products, 32)
+
+
+def _put_sums(x: Execution, elements: Sequence[Bits], width: int) -> None:
+    """Write the sums of each two neighbouring elements."""
+    pairs = zip(elements[::2], elements[1::2], strict=True)
+    x.put_elements([x.domain.add(a, b, width) for a, b in pairs], width)
+
+
+def _add_neighbours(width: int, x: Execution) -> None:
+    """Execute phadd: the sums of neighbours, of the first source below those of the second within each 128 bits."""
+    (a, b), each = x.sources(width, 2), 128 // width
+    _put_sums(x, [one for at in range(0, len(a), each) for one in (*a[at : at + each], *b[at : at + each])], width)
+
+
 def _compare(predicate: BinaryOperation, width: int, x: Execution) -> None:
     pairs = zip(*x.sources(width, 2, masked=True), strict=True)
     _put_truths(x, [predicate(x.domain, a, b, width) for a, b in pairs], width)
@@ -257,6 +307,9 @@ TABLE: Mapping[str, Meaning] = with_twins(
             ("vpternlog d q", _ternlog),
             ("vpopcnt b w d q", partial(lanewise, population, number=1)),
             ("vplzcnt d q", partial(lanewise, leading_zeros, number=1)),
+            ("pabs b w d, vpabs q", partial(lanewise, _absolute, number=1)),
+            ("phadd w d", _add_neighbours),
+            ("vpconflict d q", _conflicts),
             ("pcmpeq b w d q", partial(_compare, Domain.eq)),
             ("pcmpgt b w d q", partial(_compare, lambda d, a, b, width: below(d, b, a, width))),
             ("vpcmp b w d q", partial(_compare_by_number, below)),
@@ -273,8 +326,11 @@ TABLE: Mapping[str, Meaning] = with_twins(
             ("kunpck bw wd dq", _mask_unpack),
         ),
         "pmuludq": partial(lanewise, _multiply_halves, 64),
+        "pmaddwd": _multiply_pairs,
         "psadbw": partial(lanewise, _sum_of_distances, 64),
         "ptest": _ptest,
+        "vpmultishiftqb": _multishift,
+        "vpshufbitqmb": _put_chosen_bits,
         "gf2p8affineqb": _affine,
     }
 )

@@ -28,6 +28,7 @@ movabs rax,0x8123456789abcdef
 movsxd rax,[rsi]
 lea rax,[rcx+rdx*8-77]; lea eax,[rcx+rdx*4+5]; lea r9,[rdx*2+1]; mov rax,[rsi+rbx*8+8]; mov [rsi+rbx*4],edx
 mov eax,eax
+movbe {{rax|ecx|dx}},[rsi]; movbe [rsi],{{rcx|edx|ax}}
 bswap {{rax|ecx|r9}}; cwde; cdqe; cdq; cqo; stc; clc; cmc; nop; endbr64
 push rax; push r9; push -3; push qword ptr [rsi]; pop rax; pop r9; mov rbp,rsp; leave
 imul {{rax,rcx|eax,ecx|cx,ax|rax,[rsi]|rax,rcx,77|eax,[rsi],-5|rcx|ecx}}; mul {{rcx|ecx|qword ptr [rsi]}}
@@ -77,6 +78,13 @@ zmm1,zmm2,qword ptr [rsi](1to8)|zmm1(k1),zmm2,zmm3|zmm1,zmm2,[rsi]},{0|0x81}
 vpcmp{|u}{b|w|d|q} {k3,zmm2,zmm3|k3(k1),ymm2,[rsi]},{0|1|2|3|4|5|6|7}; vpcmpuq k3,zmm2,qword ptr [rsi](1to8),1
 v{ptestm|ptestnm}{b|w|d|q} {k3,zmm2,zmm3|k3,zmm2,[rsi]|k3(k1),ymm2,[rsi]|k3,xmm9,xmm9}
 v{popcnt{b|w|d|q}|plzcntd|plzcntq} {zmm1,zmm2|ymm1(k1)(z),[rsi]}
+vpcompress{b|w|d|q} {zmm1(k1),zmm2|ymm1(k1)(z),ymm2|xmm1,xmm2|[rsi](k1),zmm2|[rsi+8](k2),xmm2}
+vpexpand{b|w|d|q} {zmm1(k1),zmm2|ymm1(k1)(z),ymm2|xmm1,xmm2|zmm1(k1)(z),[rsi]|xmm1(k2),[rsi+8]}
+vpshufbitqmb k3,{zmm1,zmm2|ymm1,[rsi]}; vpshufbitqmb k3(k1),zmm9,zmm2
+vpmultishiftqb {zmm1,zmm2,zmm3|ymm1(k1),ymm2,[rsi]|xmm1(k1)(z),xmm2,qword ptr [rsi](1to2)}
+vpconflict{d|q} {zmm1,zmm9|ymm1(k1),ymm9|xmm1(k1)(z),[rsi+256]}; vpconflictq zmm1,qword ptr [rsi](1to8)
+{pabsb|pabsw|pabsd|pmaddwd|phaddw|phaddd} xmm1,{xmm2|[rsi]}; vphadd{w|d} ymm1,ymm2,{ymm3|[rsi]}
+vpabs{b|w|d|q} {zmm1,zmm2|ymm1(k1),[rsi]}; vpmaddwd {ymm1,ymm2,ymm3|zmm1(k1),zmm2,[rsi]}
 ptest {xmm1,xmm2|xmm9,xmm9|xmm1,[rsi]}; vptest {ymm1,ymm2|ymm9,ymm9|ymm1,ymm1}
 k{and|andn|or|xor|xnor|add}{b|w|d|q} k3,k1,k2; knot{b|w|d|q} k3,k1; kunpck{bw|wd|dq} k3,k1,k2
 {kshiftl|kshiftr}{b|w|d|q} k3,k1,{0|3|63|200}; {kortest|ktest}{b|w|d|q} {k1,k2|k1,k1|k0,k7}
@@ -142,6 +150,7 @@ xmm1,xmm2,[rsi],xmm4}
 {pmovzx|pmovsx}{bw|bd|bq|wd|wq|dq} xmm1,{xmm2|[rsi]}
 v{pmovzx|pmovsx}{bw|bd|bq|wd|wq|dq} {ymm1,xmm2|ymm1(k1)(z),xmm2|xmm1,[rsi]}
 vpmov{wb|db|qb|dw|qw|qd} {xmm1,xmm2|[rsi],ymm2|[rsi](k1),zmm2}; vpmov{wb|dw|qd} {ymm1,zmm2|xmm1(k1),ymm2}
+vpmov{s|us}{wb|db|qb|dw|qw|qd} {xmm1,xmm2|[rsi](k1),zmm2|xmm1(k1)(z),xmm9}
 vpmov{db|qb|qw} {xmm1,zmm2|xmm1(k1),zmm2|xmm1(k1)(z),ymm2}
 {pmovmskb|movmskps|movmskpd} ecx,xmm1; v{pmovmskb|movmskps|movmskpd} ecx,ymm1
 vpmov{b|w|d|q}2m k3,{zmm1|ymm1}; vpmovm2{b|w|d|q} {zmm1|ymm1},k1; kmov{b|w|d|q} {k3,k1|k3,[rsi]|[rsi],k3}

@@ -33,7 +33,14 @@ FLAGS = {"cf": 0, "pf": 2, "af": 4, "zf": 6, "sf": 7, "of": 11}
 # registers; memory up to its end.
 _MASKS, _FLAGS, _CALLER, _TARGET, _VECTORS, _MEMORY = 128, 192, 200, 208, 256, 2304
 _NAMES = {"avx512vbmi": "avx512vbmi", "avx512bitalg": "avx512_bitalg", "avx512vpopcntdq": "avx512_vpopcntdq"}
-_NAMES |= {"x86-64": "lm", "lzcnt": "abm", "sse3": "pni", "sse4.1": "sse4_1", "sse4.2": "sse4_2"}
+_NAMES |= {
+    "avx512vbmi2": "avx512_vbmi2",
+    "x86-64": "lm",
+    "lzcnt": "abm",
+    "sse3": "pni",
+    "sse4.1": "sse4_1",
+    "sse4.2": "sse4_2",
+}
 _JUMP = 5  # bytes
 
 

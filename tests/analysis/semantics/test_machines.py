@@ -225,8 +225,8 @@ def test_every_form_is_tried_somewhere() -> None:
         for form, instruction in assembled().items()
         if all(party(on).machine.excuse(instruction) for on in MACHINES)
     ]
-    assert {assembled()[form].mnemonic for form in untried} <= {"vgf2p8affineqb", "vpbroadcastb"}
-    assert all(fault_of(assembled()[form]) in FAULTS[:2] for form in untried)
+    faults = [fault_of(assembled()[form]) for form in untried]
+    assert all(fault is not None and fault.correct is None for fault in faults)
 
 
 @pytest.mark.usefixtures("bochs")
