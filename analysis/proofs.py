@@ -191,7 +191,7 @@ def prove_function(
     `time_limit` is in seconds of CPU time. The processor executes nothing of the file. With `lanes` above 1, boards are
     passed in vector registers. With `keep`, the proof keeps its solver queries. Needs bitwuzla.
     """
-    binary = function.binary
+    binary = function.with_calls
     isas = [isa for isa in spec.isas if lanes is None or lanes in widths(spec, TARGETS[isa])]
     if not isas:
         raise ValueError(f"no kernel has {lanes} lanes for {spec.name}: omit or change --lanes")

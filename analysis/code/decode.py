@@ -114,7 +114,8 @@ class Decoded:
     that the instruction leaves undefined is in `flags_undefined` only. `loads` and `stores` cover all memory, including
     the stack. `target` is the offset of the destination of a direct branch or call, which is not among `operands`.
     `features` has names such as avx2, and x86-64 for those of all CPUs. `encoding` is a name such as add_rm64_r64. It
-    is empty with lock, rep of strings, fs, gs or 32-bit addresses, and for bytes that no assembler emits.
+    is empty with lock, rep of strings, fs, gs or 32-bit addresses, and for bytes that no assembler emits. A function of
+    the C library has no bytes, and its name as mnemonic.
     """
 
     offset: int
@@ -163,6 +164,8 @@ class Decoded:
         >>> decode(bytes.fromhex("48c1ea08"))[0].text()
         'shr rdx,8'
         """
+        if not self.raw:
+            return self.mnemonic
         formatter = iced.Formatter(iced.FormatterSyntax.NASM)
         formatter.hex_prefix, formatter.hex_suffix = "0x", ""
         formatter.uppercase_hex = False

@@ -9,6 +9,7 @@ loader sets. Extraction raises ElfError for a function that needs anything but i
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 
 from setwise.analysis.code import elf_reader as elf
 from setwise.analysis.code.decode import Binary, Decoded, decode, decode_from, displacement
@@ -18,11 +19,16 @@ from setwise.analysis.code.section_layout import Piece, Ranges, SectionLayout
 _ALIGNMENT = 64  # a cache line: the largest alignment that an operand needs
 _LONGEST = 1 << 16  # the most bytes of a function
 _FARTHEST = 1 << 26  # the most bytes of an object's data, and from a linked function's start to the end of its data
+_MOST_CALLED = 64  # functions that are followed with one
 _MOST_SECTIONS = 1000  # in a linked file whose functions can be extracted
+_BETWEEN, _PITCH = b"\xcc", 16  # int3 between two functions, and the alignment of the second
+_PLACE = b"\xc3"  # of a function of the C library
 _RELATIVE = frozenset({"PC32", "PLT32"})
 _ABSOLUTE = frozenset({"32", "32S", "64"})
 _ALONE = "only self-contained functions can be analyzed"
+_DEFINED = "define it in this file; memcpy and memset are known if they are called directly"
 _LINKED = "give the linked program"
+_LIBRARY = frozenset({"memcpy", "memset"})
 # Sections that default linker scripts copy unchanged; other names that begin with a dot have rules of their own.
 _CONSTANTS = re.compile(r"\.l?rodata(\..*)?$|[^.]")
 
@@ -48,16 +54,38 @@ class FunctionSymbol:
         return self.names.startswith(name + b"\0", self.symbol.name)
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The code of one function in a text, from `start` to below `end`; `shift` leads from there to its section."""
+
+    function: FunctionSymbol
+    start: int
+    end: int
+
+    @property
+    def shift(self) -> int:
+        """The offset in the section of the text's start, if all of the text were at the distances of this part."""
+        return self.function.offset - self.start
+
+
 @dataclass
 class Extraction:
     """The extraction of one function. `known` are all functions and labels of the file.
 
-    The bytes of the sections that the function reads are collected in `data`.
+    With `calls`, the functions that it calls or jumps to, and theirs, are appended to its code. The bytes of the
+    sections that they read are collected in `data`.
     """
 
     elf: Elf
     function: FunctionSymbol
     known: Sequence[FunctionSymbol]
+    calls: bool = False
+    parts: list[Part] = field(default_factory=list)
+    branches: dict[int, int] = field(default_factory=dict)
+    relocated: set[int] = field(default_factory=set)
+    """The offsets of those `branches` whose destinations a linker sets."""
+    library: dict[str, int] = field(default_factory=dict)
+    """The offset in `text` of the place of each function of the C library."""
     text: bytearray = field(default_factory=bytearray)
     data: bytearray = field(default_factory=bytearray)
     places: dict[int, int] = field(default_factory=dict)
@@ -67,7 +95,7 @@ class Extraction:
     """The index in `pieces` by section number and offset: of a whole section (0), or of one mergeable constant."""
     unknown: Ranges = field(default_factory=Ranges)
     targets: dict[int, tuple[int, int]] = field(default_factory=dict)
-    entries: dict[int, int] = field(default_factory=dict)
+    entries: dict[int, tuple[int, int]] = field(default_factory=dict)
     end: str = ""
 
     @property
@@ -88,12 +116,26 @@ class Extraction:
 
     def binary(self) -> Binary:
         """Return the function's code with the sections that it reads. Raises ElfError or DecodeError if refused."""
-        section, start = self.section, self.function.offset
+        self._append(self.function)
+        if self.calls:
+            self._follow()
+        if self.elf.linked:
+            self._check_branches()
+            return self._in_place(self.section.address + self.function.offset)
+        decoded = decode(bytes(self.text))
+        for part in self.parts:
+            self._relocate_text(part, [each for each in decoded if part.start <= each.offset < part.end])
+        self._check_branches()
+        return self._made(self.data_offset)
+
+    def _append(self, function: FunctionSymbol) -> Part:
+        """Append the code of a function to `text`. Raises ElfError or DecodeError if it is refused."""
+        section, start = self.elf.sections[function.symbol.section], function.offset
         if section.type != elf.PROGBITS or section.flags & ~elf.GROUP != elf.ALLOC | elf.EXECINSTR:
             raise ElfError(f"is in {section.name}, which is not a section of read-only code: put it into .text")
         if not 0 <= start < section.size:
             raise ElfError("has no code: its address is outside its section: name another function")
-        size = self.function.symbol.size or min(section.size, self._next()) - start
+        size = function.symbol.size or min(section.size, self._next(function)) - start
         if start + size > section.size:
             raise ElfError("extends beyond the end of its section: the file is damaged")
         if self.elf.linked:
@@ -106,21 +148,125 @@ class Extraction:
                 )
         else:
             content = self.elf.bytes_of(section)[start : start + min(size, _LONGEST + 1)]
-        self.text[:] = content if self.function.symbol.size else content[: self._extent(content)]
-        if len(self.text) > _LONGEST:
+        if not function.symbol.size:
+            end, own = self._extent(content)
+            content, self.end = content[:end], self.end if self.parts else own
+        if self.parts:
+            self.text += _BETWEEN * (_PITCH - len(self.text) % _PITCH)
+        part = Part(function, len(self.text), len(self.text) + len(content))
+        self.text += content
+        if part.end > _LONGEST:
             raise ElfError(f"has more than {_LONGEST:,} bytes of code: give a shorter function")
-        self._piece("code", section, self.origin, 0, len(self.text))
+        if self.elf.linked or section == self.section:
+            origin = self.origin + self._address(function) - self._address(self.function)
+            self._piece("code", section, origin, part.start, part.end)
+        else:
+            self._piece(f"section {section.number}", section, start, part.start, part.end)
+        self.parts.append(part)
+        return part
+
+    def _address(self, function: FunctionSymbol) -> int:
+        """Return the address of a function, in an object its offset in its section."""
+        return function.offset + (self.elf.sections[function.symbol.section].address if self.elf.linked else 0)
+
+    # ---- functions that are called
+
+    def _follow(self) -> None:
+        """Append the functions that `parts` call or jump to, and list the branches to them.
+
+        Raises ElfError for more than _MOST_CALLED functions, for recursion, and for what is no function of the file.
+        """
+        edges: dict[int, set[int]] = {}
+        called: list[tuple[Part, Part]] = []
+        for part in self.parts:  # which grows
+            relocated = {} if self.elf.linked else self._relocated_branches(part)
+            for instruction in decode(bytes(self.text[part.start : part.end])):
+                at, target = instruction.offset + part.start, instruction.target
+                if target is None or (at not in relocated and 0 < target < part.end - part.start):
+                    continue
+                if target == 0 and at not in relocated and instruction.flow != "call":
+                    continue
+                found = relocated.get(at) or self._destination(part, target)
+                if isinstance(found, str):
+                    self.branches[at] = self._library(found)
+                    continue
+                number, offset, name = found
+                other = self._part(number, offset, name)
+                self.branches[at] = other.start + offset - other.function.offset
+                edges.setdefault(part.start, set()).add(other.start)
+                if instruction.flow == "call":
+                    called.append((part, other))
+        for part, other in called:
+            reached, waiting = set[int](), [other.start]
+            while waiting:
+                reached |= (new := edges.get(waiting.pop(), set()) - reached)
+                waiting += new
+            if part is other or part.start in reached:
+                raise ElfError(f"calls '{part.function.name}', which calls itself: write the recursion as a loop")
+
+    def _relocated_branches(self, part: Part) -> dict[int, str | tuple[int, int, str]]:
+        """Return the destination of each branch of a part that a linker sets, by the branch's offset in the text.
+
+        It is the name of a function of the C library, or section, offset and name. Raises ElfError if it is neither.
+        """
+        table, relocations = self.elf.relocations(self.elf.sections[part.function.symbol.section])
+        fields = {each.end + part.start - 4: each for each in decode(bytes(self.text[part.start : part.end]))}
+        found: dict[int, str | tuple[int, int, str]] = {}
+        for relocation in relocations:
+            instruction = fields.get(relocation.offset - part.shift)
+            relative = relocation.kind in _RELATIVE
+            if table is None or instruction is None or instruction.target is None or not relative:
+                continue
+            symbol = self.elf.symbol(table, relocation.symbol)
+            name = name_at(self.elf.names(table), symbol.name) if symbol.name else ""
+            at = instruction.offset + part.start
+            self.relocated.add(at)
+            if symbol.section == 0 and name in _LIBRARY and symbol.is_plain and relocation.addend == -4:
+                found[at] = name
+            else:
+                symbol, name = self._symbol(table, relocation)
+                found[at] = symbol.section, symbol.value + relocation.addend + 4, name
+        return found
+
+    def _destination(self, part: Part, target: int) -> tuple[int, int, str]:
+        """Return section, offset and name of the destination of a branch, whose target counts from its part's start."""
+        number, offset = part.function.symbol.section, part.function.offset + target
         if self.elf.linked:
-            self._check_branches()
-            return self._in_place(section.address + start)
-        self._relocate_text()
-        self._check_branches()
-        return self._made(self.data_offset)
+            section = self._section_at(self.elf.sections[number].address + offset)
+            number, offset = section.number, self.elf.sections[number].address + offset - section.address
+        return number, offset, f"offset {offset:#x} of {self.elf.sections[number].name}"
+
+    def _part(self, number: int, offset: int, name: str) -> Part:
+        """Return the part with the function that holds an offset of a section, and append it if it is new."""
+        for part in self.parts:
+            if part.function.symbol.section == number and part.start <= offset - part.shift < part.end:
+                return part
+        here = [each for each in self.known if each.symbol.section == number and not each.symbol.is_label]
+        named = [function for function in here if 0 <= offset - function.offset < (function.symbol.size or 1)]
+        if not named:
+            hint = "give the object file" if self.elf.linked else _DEFINED
+            raise ElfError(f"calls or jumps to {name}, which is no function of the file: {hint}")
+        plain = all(function.symbol.is_plain for function in named) and number not in self.elf.grouped
+        if not plain and not self.elf.linked:
+            raise ElfError(f"calls '{named[0].name}', which another file may define: make it static")
+        if len(self.parts) == _MOST_CALLED:
+            raise ElfError(f"calls more than {_MOST_CALLED} functions, directly or not: inline some")
+        return self._append(max(named, key=lambda function: function.symbol.size))
+
+    def _library(self, name: str) -> int:
+        """Return the place in the text of a function of the C library."""
+        if name not in self.library:
+            self.text += _BETWEEN
+            self.library[name] = len(self.text)
+            self.text += _PLACE
+            self.pieces.append(Piece(name, 1, 0, len(self.text) - 1, len(self.text)))
+        return self.library[name]
 
     def _made(self, data_offset: int) -> Binary:
         targets = tuple((at, *where) for at, where in sorted(self.targets.items()))
-        entries = tuple(sorted(self.entries.items()))
-        layout = SectionLayout(tuple(self.pieces), tuple(self.unknown.pairs), targets, entries, self.end)
+        entries = tuple((at, *where) for at, where in sorted(self.entries.items()))
+        others = tuple(sorted(self.branches.items())), tuple((at, name) for name, at in self.library.items())
+        layout = SectionLayout(tuple(self.pieces), tuple(self.unknown.pairs), targets, entries, self.end, *others)
         return Binary(bytes(self.text), bytes(self.data), data_offset if self.data else 0, layout)
 
     def _in_place(self, start: int) -> Binary:
@@ -130,10 +276,19 @@ class Extraction:
             raise ElfError(f"is in a linked file with more than {_MOST_SECTIONS:,} sections: give the object file")
         for instruction in decode(bytes(self.text)):
             memory = instruction.memory
-            if memory is None or memory.target is None or 0 <= memory.target < len(self.text):
+            if memory is None or memory.target is None:
                 continue
-            section = self._section_at(start + memory.target)
-            self._check_constant(section, f"{start + memory.target:#x}")
+            part = max((each for each in self.parts if each.start <= instruction.offset), key=attrgetter("start"))
+            if part.start <= memory.target < part.end:
+                continue
+            address = self._address(part.function) - part.start + memory.target
+            section = self._section_at(address)
+            self._check_constant(section, f"{address:#x}")
+            inside = displacement(instruction)
+            if part.start and inside is not None:
+                self.targets[instruction.offset] = 0, address - start + self.origin
+                self._set(self.text, instruction.offset + inside, address - start - instruction.end)
+                self.unknown.add(instruction.offset + inside, instruction.offset + inside + 4)
             if section.address < start + len(self.text):
                 raise ElfError(f"reads {section.name}, which precedes the code: give the object file")
             wanted[section.address] = section
@@ -173,19 +328,20 @@ class Extraction:
             remedy = _LINKED if section.number in self.elf.grouped else "move it to .rodata"
             raise ElfError(f"uses '{name}' in {section.name}, not a section of plain constants: {remedy}")
 
-    def _next(self) -> int:
+    def _next(self, function: FunctionSymbol) -> int:
         """Return the offset of the next function in the section, labels excluded, or a huge number if there is none."""
         others = (
-            function.offset
-            for function in self.known
-            if function.symbol.section == self.function.symbol.section and not function.symbol.is_label
+            other.offset
+            for other in self.known
+            if other.symbol.section == function.symbol.section and not other.symbol.is_label
         )
-        return min((offset for offset in others if offset > self.function.offset), default=1 << 62)
+        return min((offset for offset in others if offset > function.offset), default=1 << 62)
 
-    def _extent(self, content: bytes) -> int:
+    def _extent(self, content: bytes) -> tuple[int, str]:
         """Return the size of code whose symbol has none: up to the first exit that no earlier branch jumps beyond.
 
         Without such an exit, or if an indirect jump, whose targets are unknown, precedes it, return that of `content`.
+        With it comes a line that says so.
         """
         furthest = 0
         for instruction in decode_from(content, 0):
@@ -194,26 +350,27 @@ class Extraction:
                 break
             if instruction.flow in ("return", "jump", "exception") and instruction.end > furthest:
                 end = f"assumed at offset {instruction.end:#x}"
-                self.end = f"{end}, beyond which no branch jumps: the file gives no size"
-                return instruction.end
-        self.end = f"assumed at offset {len(content):#x}, before the next function: the file gives no size"
-        return len(content)
+                return instruction.end, f"{end}, beyond which no branch jumps: the file gives no size"
+        return len(content), f"assumed at offset {len(content):#x}, before the next function: the file gives no size"
 
     # ---- relocations of objects
 
-    def _relocate_text(self) -> None:
-        table, relocations = self.elf.relocations(self.section)
-        decoded = decode(bytes(self.text))
+    def _relocate_text(self, part: Part, decoded: Sequence[Decoded]) -> None:
+        table, relocations = self.elf.relocations(self.elf.sections[part.function.symbol.section])
         at_offset = {at: one for one in decoded for at in range(one.offset, one.end)}
         relocated = set()
         for relocation in relocations:
-            at = relocation.offset - self.function.offset
-            low, high = relocation.touched(at, 0, len(self.text))
+            at = relocation.offset - part.shift
+            low, high = relocation.touched(at, part.start, part.end)
             if table is None or low >= high:
                 continue
             if self.unknown.overlaps(low, high):
                 raise ElfError(f"has two relocations for its bytes at offset {at:#x}: the file is damaged")
             instruction = at_offset.get(at)
+            if instruction is not None and instruction.offset in self.relocated and at + 4 == instruction.end:
+                relocated.add(instruction.offset)
+                self.unknown.add(low, high)
+                continue
             symbol, name = self._symbol(table, relocation)
             if instruction is None or instruction.end < at + 4:
                 raise ElfError(f"relocates '{name}' at offset {at:#x}, outside operands (data in the code?): {_LINKED}")
@@ -222,7 +379,7 @@ class Extraction:
             self.unknown.add(low, high)
         for instruction in decoded:
             if instruction.offset not in relocated:
-                self._move_displacement(instruction)
+                self._move_displacement(part, instruction)
 
     def _relocate(self, instruction: Decoded, at: int, relocation: ElfRelocation, symbol: Symbol, name: str) -> None:
         """Relocate a memory operand's or branch's displacement. A load from the global offset table becomes lea."""
@@ -264,7 +421,7 @@ class Extraction:
         own = name_at(self.elf.names(table), symbol.name) if symbol.name else ""
         name = own or (section.name if section is not None else "an unnamed symbol")
         if section is None:
-            raise ElfError(f"needs '{name}', which the file does not define: {_ALONE}")
+            raise ElfError(f"needs '{name}', which the file does not define: {_DEFINED if self.calls else _ALONE}")
         if not symbol.is_plain:
             hint = "inline it if it is a function, else give the linked program"
             raise ElfError(f"needs '{name}', which is weak, thread-local or replaceable: {hint}")
@@ -277,7 +434,9 @@ class Extraction:
         """
         inside = offset - self.function.offset
         own = number == self.function.symbol.section  # constants among the code
-        if own and 0 <= inside < len(self.text):
+        if own and 0 <= inside < self.parts[0].end:
+            if instruction.offset >= self.parts[0].end:
+                self.targets[instruction.offset] = 0, inside + self.origin
             return inside
         section = self.elf.sections[number]
         if not own:
@@ -364,37 +523,40 @@ class Extraction:
             self.unknown.add(low, high)
 
     def _enter(self, symbol: Symbol, addend: int, kind: str, at: int) -> None:
-        """For a symbol in the function's section write its distance at `at` in the image. ElfError if not relative."""
+        """Write at `at` in the image the distance of a symbol in a part's section. ElfError if it is not relative."""
         if kind not in _RELATIVE:
             raise ElfError(
                 f"has a table of absolute addresses (R_X86_64_{kind}): compile it with -fPIC, or store distances"
             )
-        place = symbol.value + addend - self.function.offset
-        if symbol.section == self.function.symbol.section:
+        part = next((each for each in self.parts if each.function.symbol.section == symbol.section), None)
+        if part is not None:
+            place = symbol.value + addend - part.shift
             self._set(self.data, at - self.data_offset, place - at)
             if kind == "PC32" and symbol.is_local:
-                self.entries[at] = place
+                self.entries[at] = place, part.start
 
-    def _move_displacement(self, instruction: Decoded) -> None:
+    def _move_displacement(self, part: Part, instruction: Decoded) -> None:
         """Adjust an operand without relocation that points outside the function, to constants in its section."""
         memory, inside = instruction.memory, displacement(instruction)
-        if inside and memory and memory.target is not None and not 0 <= memory.target < len(self.text):
-            offset = self.function.offset + memory.target
-            if not 0 <= offset <= self.section.size:
+        if inside and memory and memory.target is not None and not part.start <= memory.target < part.end:
+            number, offset = part.function.symbol.section, part.shift + memory.target
+            if not 0 <= offset <= self.elf.sections[number].size:
                 return  # probably not an instruction but constants among the code
-            place = self._place(instruction, self.function.symbol.section, offset, f"offset {offset:#x}")
+            place = self._place(instruction, number, offset, f"offset {offset:#x}")
             at = instruction.offset + inside
             self._set(self.text, at, place - instruction.end)
             self.unknown.add(at, at + 4)
 
     def _check_branches(self) -> None:
-        """Raise ElfError for any call, any far jump, and a direct branch that leaves the function."""
+        """Raise ElfError for a far jump, and for a call or a direct branch out of the function that is not followed."""
         for instruction in decode(bytes(self.text)):
             target, memory = instruction.target, instruction.memory
             far = instruction.flow == "indirect" and memory is not None and memory.bits != 64
-            if far or instruction.flow == "call" or (target is not None and not 0 <= target < len(self.text)):
-                text = instruction.text()
-                raise ElfError(f"leaves the function by '{text}': {_ALONE}")
+            call = instruction.flow == "call" and (target is None or not self.calls)
+            leaves = target is not None and not self.calls and not 0 <= target < len(self.text)
+            if far or call or leaves:
+                hint = "only calls of functions by name are followed" if self.calls and not far else _ALONE
+                raise ElfError(f"leaves the function by '{instruction.text()}': {hint}")
 
     def _set(self, content: bytearray, at: int, value: int) -> None:
         if not -(1 << 31) <= value < 1 << 31:

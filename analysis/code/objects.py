@@ -30,6 +30,11 @@ class ObjectFunction:
         """The function's code and data, as `load` returns them."""
         return load(self.file, self.symbol)
 
+    @property
+    def with_calls(self) -> Binary:
+        """The function's code and data, with those of the functions that it calls, as `load` returns them."""
+        return load(self.file, self.symbol, calls=True)
+
 
 def functions(path: str | Path) -> tuple[str, ...]:
     """Return the names of the functions, but not of the labels, that a file defines: global ones first, each once.
@@ -40,10 +45,11 @@ def functions(path: str | Path) -> tuple[str, ...]:
         return tuple(dict.fromkeys(function.name for function in _functions(elf) if not function.symbol.is_label))
 
 
-def load(path: str | Path, symbol: str) -> Binary:
+def load(path: str | Path, symbol: str, calls: bool = False) -> Binary:
     """Return the code of a function of an ELF file, with the read-only sections that its operands point into.
 
-    Raises ObjectError if the function cannot be found or extracted, for instance because it needs more than that.
+    With `calls`, the functions of the file that it calls follow its code; otherwise a call is refused. Raises
+    ObjectError if the function cannot be found or extracted, for instance because it needs more than that.
     """
     with _opened(path) as elf:
         known = _functions(elf)
@@ -53,7 +59,7 @@ def load(path: str | Path, symbol: str) -> Binary:
             names = (function.name for function in known if not function.symbol.is_label)
             raise ObjectError(f"{path}: no function '{symbol}': {_suggest(symbol, [*islice(names, _OFFERED)])}")
         try:
-            return Extraction(elf, _choose(named), known).binary()
+            return Extraction(elf, _choose(named), known, calls).binary()
         except (ElfError, DecodeError) as error:
             raise ObjectError(f"{path}: {symbol} {error}") from None
 

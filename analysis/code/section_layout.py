@@ -44,20 +44,24 @@ class Ranges:
 
 @dataclass(frozen=True, slots=True)
 class SectionLayout:
-    """The pieces of an image, of which the first is the code.
+    """The pieces of an image, of which the first is the code; those of other functions that it calls follow.
 
     `unknown` are the bytes that a linker or loader sets, as pairs of start and exclusive end in the image. `targets`
     map rip-relative operands to pieces: offset of the instruction, index of the piece, offset from the piece's base.
-    An instruction that is not listed points to a piece with the code's base. `entries` are known 32-bit jump table
-    entries: offset in the image, and offset of the target from the code's start. `end` is a line on the assumed end of
-    the function if the file does not give its size.
+    An instruction that is not listed points to a place at its distance. `entries` are known 32-bit jump table entries:
+    offset in the image, offset of the target in the text, and start of a function at whose distances that offset holds.
+    `end` is a line on the assumed end of the function if the file does not give its size. `branches` maps branches and
+    calls from one function to another: offset of the instruction, offset of the destination. `library` has the offset
+    and name of each known function of the C library, in whose place the text holds one byte.
     """
 
     pieces: tuple[Piece, ...]
     unknown: tuple[tuple[int, int], ...] = ()
     targets: tuple[tuple[int, int, int], ...] = ()
-    entries: tuple[tuple[int, int], ...] = ()
+    entries: tuple[tuple[int, int, int], ...] = ()
     end: str = ""
+    branches: tuple[tuple[int, int], ...] = ()
+    library: tuple[tuple[int, str], ...] = ()
 
     @property
     def shift(self) -> int | None:

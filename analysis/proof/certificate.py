@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from setwise.analysis.code.decode import Binary, Decoded, DecodeError, decode
+from setwise.analysis.semantics.libc import library_function
 from setwise.analysis.spec.task import Task
 
 ProofStatus = Literal["proved", "refuted", "not proved"]
@@ -78,9 +79,10 @@ class Certificate:
 
     @property
     def instructions(self) -> tuple[Decoded, ...]:
-        """The decoded code; empty if it cannot be decoded."""
+        """The decoded code, with the functions of the C library that it calls; empty if it cannot be decoded."""
+        library = self.binary.layout.library if self.binary.layout else ()
         try:
-            return decode(self.binary.text)
+            return *decode(self.binary.text), *(library_function(name, at) for at, name in library)
         except DecodeError:
             return ()
 

@@ -1,9 +1,8 @@
 """Code and constants in the prover's memory model, with only those distances known that the layout guarantees."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from setwise.analysis.code.decode import Binary
+from setwise.analysis.code.decode import Binary, signed
 from setwise.analysis.code.section_layout import Piece, Ranges, SectionLayout
 from setwise.analysis.proof.pointers import Base, Pointer
 from setwise.analysis.semantics.domains import Bits
@@ -21,7 +20,7 @@ class Area:
 
 
 class MemoryImage:
-    """The read-only bytes of a routine. The code starts `origin` bytes above its base."""
+    """The read-only bytes of a routine, and of the functions that it calls."""
 
     def __init__(self, binary: Binary) -> None:
         self.content = binary.image
@@ -30,7 +29,12 @@ class MemoryImage:
         self._pieces = layout.pieces
         self.unknown = Ranges(layout.unknown)
         """The bytes that a linker or loader sets."""
-        self.code, self.origin = self._base(self._pieces[0]), self._pieces[0].origin
+        self._parts = [replace(each, end=min(each.end, len(binary.text))) for each in layout.pieces]
+        self._parts = [part for part in self._parts if part.start < part.end]
+        shifts = [(part, (part.origin - part.start) % (1 << 64)) for part in self._parts]
+        self._starts = [(part, Pointer(self._base(part), shift)) for part, shift in shifts]
+        self.codes = tuple(dict.fromkeys(map(self._base, self._parts)))
+        """The bases of the code, which has several if functions of other sections are called."""
         self.areas: dict[Base, list[Area]] = {}
         """The areas of each base, without those that a later one contains."""
         for piece in self._pieces:
@@ -38,18 +42,39 @@ class MemoryImage:
             others = self.areas.get(self._base(piece), [])
             kept = [other for other in others if not (area.low <= other.low and other.high <= area.high)]
             self.areas[self._base(piece)] = [*kept, area]
-        self.targets: Mapping[int, Bits] = {
+        self.targets: dict[int, Bits] = {
             at: Pointer(self._base(self._pieces[number]), offset % (1 << 64)) for at, number, offset in layout.targets
         }
-        """The addresses of rip-relative operands by instruction offset, if not at a known distance from the code."""
-        self._entries = dict(layout.entries)
+        """The addresses of operands and branches by instruction offset, if not at a known distance from it."""
+        self.targets |= {at: self.place(offset) for at, offset in layout.branches}
+        self._entries = {at: (place, start) for at, place, start in layout.entries}
 
     def _base(self, piece: Piece) -> Base:
         return Base(piece.base, piece.alignment)
 
-    def place(self, offset: int) -> Pointer:
-        """Return the address of an offset in the code."""
-        return Pointer(self.code, (offset + self.origin) % (1 << 64))
+    def part(self, offset: int) -> Piece | None:
+        """Return the function's piece that contains an offset in the text; None if it is outside of all."""
+        return next((piece for piece in self._parts if piece.start <= offset < piece.end), None)
+
+    def start(self, offset: int) -> Pointer:
+        """Return the address of the text's start, if it were at its distance from the code at an offset."""
+        for piece, start in self._starts:  # a loop for speed: each step asks
+            if piece.start <= offset < piece.end:
+                return start
+        return self._starts[0][1]
+
+    def place(self, offset: int, near: int | None = None) -> Pointer:
+        """Return the address of an offset in the text, or of a place at its distance from the offset `near`."""
+        start = self.start(offset if near is None else near)
+        return Pointer(start.base, (start.offset + offset) % (1 << 64))
+
+    def offset(self, place: Pointer) -> int:
+        """Return the offset in the text of an address with a base of `codes`. Outside the code it is above 2**64."""
+        for piece in self._parts:
+            inside = signed(place.offset, 64) - piece.origin
+            if self._base(piece) == place.base and 0 <= inside < piece.end - piece.start:
+                return piece.start + inside
+        return (signed(place.offset, 64) - self._parts[0].origin) % (1 << 64) | 1 << 64
 
     def area(self, base: Base, low: int, high: int) -> Area | None:
         """Return the base's area that contains `low`, else that which overlaps `low` to below `high`, else the first.
@@ -75,12 +100,12 @@ class MemoryImage:
     def distance(self, base: Base, area: Area, low: int) -> tuple[Pointer, Pointer] | None:
         """Return the address of the jump table entry at `low` and that of its target, or None if there is no entry."""
         entry = self._entries.get(low - area.low + area.start)
-        return None if entry is None else (Pointer(base, low % (1 << 64)), self.place(entry))
+        return None if entry is None else (Pointer(base, low % (1 << 64)), self.place(*entry))
 
     def distances(self, base: Base) -> list[tuple[Pointer, Pointer]]:
         """Return `distance` of a base's jump table entries of the least and greatest signed distance; [] if none."""
         found = [
-            (self._entries[at] - at, self.distance(base, area, at - area.start + area.low))
+            (self._entries[at][0] - at, self.distance(base, area, at - area.start + area.low))
             for area in self.areas[base]
             for at in self._entries
             if area.start <= at < area.start + area.high - area.low

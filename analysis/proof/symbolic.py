@@ -19,6 +19,7 @@ from setwise.analysis.proof.path_state import fork
 from setwise.analysis.proof.pointers import Addresses, Pointer
 from setwise.analysis.proof.solver import Model, Solver
 from setwise.analysis.semantics.domains import Bits
+from setwise.analysis.semantics.libc import library_function
 from setwise.analysis.semantics.state import ContractViolation, Goto, MachineState, SemanticsError, Unsupported
 from setwise.analysis.semantics.table import execute
 
@@ -77,20 +78,26 @@ class CodeMap:
     def __init__(self, binary: Binary) -> None:
         self.binary, self.image = binary, MemoryImage(binary)
         self.instructions = decode(binary.text)
-        self._at = {instruction.offset: instruction for instruction in self.instructions}
-        self.heads = frozenset(i.target for i in self.instructions if i.target is not None and i.target <= i.offset)
+        layout = binary.layout
+        self._at = {each.offset: each for each in self.instructions if self._is_inside(each)}
+        self._at |= {at: library_function(name, at) for at, name in (layout.library if layout else ())}
+        others = dict(layout.branches if layout else ())
+        ways = [(i.offset, others.get(i.offset, i.target)) for i in self.instructions if i.flow != "call"]
+        self.heads = frozenset(target for offset, target in ways if target is not None and target <= offset)
         """The targets of backward branches."""
 
     def at(self, offset: int) -> Decoded:
         """Return the instruction at an offset. Raises SemanticsError if there is none or a linker sets its bytes."""
         if offset not in self._at:
-            if not 0 <= offset < len(self.binary.text):
+            part = self.image.part(offset)
+            if part is None:
+                where = f"offset {signed(offset % (1 << 64), 64):#x}"
                 if self.binary.layout is None:
-                    raise ContractViolation(f"leaves its code, to offset {offset:#x}")
-                what = f"continues at offset {offset:#x}, outside the function's bounds in the file"
+                    raise ContractViolation(f"leaves its code, to {where}")
+                what = f"continues at {where}, outside the function's bounds in the file"
                 raise Unsupported(f"{what}: let each path return within them")
             try:
-                found = next(decode_from(self.binary.text, offset))
+                found = next(decode_from(self.binary.text[: part.end], offset))
             except DecodeError as error:
                 what = f"continues at offset {offset:#x}, which holds no valid instruction"
                 raise ContractViolation(what) from error
@@ -99,6 +106,10 @@ class CodeMap:
                 raise Unsupported(what)
             self._at[offset] = found
         return self._at[offset]
+
+    def _is_inside(self, instruction: Decoded) -> bool:
+        part = self.image.part(instruction.offset)
+        return part is not None and instruction.end <= part.end
 
 
 class Explorer:
@@ -189,6 +200,7 @@ class Explorer:
         """Execute one instruction. Return None if the path simply continues, else its successors."""
         self.solver.check()
         instruction, space = self.code.at(path.offset), path.space
+        path.state.base = self.code.image.start(path.offset)
         goto = execute(instruction, path.state)
         while space.must:
             condition, what = space.must.pop()
@@ -207,7 +219,7 @@ class Explorer:
         condition, place = goto.condition, goto.place
         if not isinstance(place, Pointer):
             raise Unsupported("branches to an address outside the code")
-        ways = ((instruction.end, self.domain.not_(condition, 1)), (self._offset(place), condition))
+        ways = ((instruction.end, self.domain.not_(condition, 1)), (self.code.image.offset(place), condition))
         forks = [fork for fork in (path.fork(offset, taken) for offset, taken in ways) if self.possible(fork)]
         for way in forks:
             if way.offset <= instruction.offset:
@@ -224,12 +236,12 @@ class Explorer:
         if place is self.entry.back:
             path.offset = RETURNED
             return [path]
-        if isinstance(place, Pointer) and place.base == self.code.image.code:
+        if isinstance(place, Pointer) and place.base in self.code.image.codes:
             if place.index is None:
-                path.offset = self._offset(place)
+                path.offset = self.code.image.offset(place)
                 return None
             return [
-                path.fork(self._offset(Pointer(place.base, (place.offset + value) % (1 << 64))), condition)
+                path.fork(self.code.image.offset(Pointer(place.base, (place.offset + value) % (1 << 64))), condition)
                 for value, condition in self._values(path, place.index)
             ]
         outside = "goes to an address outside its code"
@@ -242,7 +254,7 @@ class Explorer:
             path.offset = RETURNED
             return [path]
         try:
-            path.offset = self._offset(path.space.known_pointer(address, [self.code.image.code], what, same))
+            path.offset = self.code.image.offset(path.space.known_pointer(address, self.code.image.codes, what, same))
         except UndecidedError as error:
             self._decide(path, error)
             return self._jump(path, place)
@@ -281,10 +293,6 @@ class Explorer:
             value = model(index, 64)
             found.append((value, self.domain.eq(index, value, 64)))
         return found
-
-    def _offset(self, place: Pointer) -> int:
-        """Return the offset of an address in the code."""
-        return signed(place.offset, 64) - self.code.image.origin
 
     def _runs_on(self, path: Path) -> Stop | None:
         """Return a Stop if a replay shows that the code never returns on this path, else None."""

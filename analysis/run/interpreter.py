@@ -149,7 +149,9 @@ class Interpreter:
         content = bytearray(_STACK_BELOW) + BACK.to_bytes(8, "little") + bytes(above - 8)
         image = MemoryRange("the code and its data", code, bytearray(binary.image), writable=False)
         self.stack = MemoryRange("the stack", rsp - _STACK_BELOW, content)
-        self.state = MachineState(Integers(), MemoryRanges([*self.buffers.values(), self.stack, image]), code)
+        places = {at: code + offset for at, offset in (binary.layout.branches if binary.layout else ())}
+        ranges = MemoryRanges([*self.buffers.values(), self.stack, image])
+        self.state = MachineState(Integers(), ranges, code, targets=places)
         for name in (*GENERAL, *MASKS):
             self.state.registers[name] = _arbitrary(name)
         for name in VECTORS:

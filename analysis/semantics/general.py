@@ -50,13 +50,15 @@ def _sign_to_rdx(width: int, x: Execution) -> None:
     x.state.registers["rdx"] = x.domain.ite(sign, (1 << width) - 1, 0, 64)
 
 
-def _push_value(x: Execution, value: Bits) -> None:
+def push_value(x: Execution, value: Bits) -> None:
+    """Push 64 bits onto the stack."""
     top = x.domain.sub(x.register("rsp"), 8, 64)
     x.set_register("rsp", top)
     x.store(top, 64, value)
 
 
-def _pop_value(x: Execution) -> Bits:
+def pop_value(x: Execution) -> Bits:
+    """Pop 64 bits from the stack."""
     top = x.register("rsp")
     value = x.load(top, 64)
     x.set_register("rsp", x.domain.add(top, 8, 64))
@@ -66,18 +68,18 @@ def _pop_value(x: Execution) -> Bits:
 def _push(x: Execution) -> None:
     if x.file(0) != "immediate" and x.width(0) != 64:
         raise x.unknown("only a push of 64 bits is supported")
-    _push_value(x, x.get(0, 64))
+    push_value(x, x.get(0, 64))
 
 
 def _pop(x: Execution) -> None:
     if x.width(0) != 64 or x.file(0) == "memory":
         raise x.unknown("only a pop of a 64-bit register is supported")
-    x.put(0, _pop_value(x))
+    x.put(0, pop_value(x))
 
 
 def _leave(x: Execution) -> None:
     x.set_register("rsp", x.register("rbp"))
-    x.state.registers["rbp"] = _pop_value(x)
+    x.state.registers["rbp"] = pop_value(x)
 
 
 # ---- arithmetic and logic
@@ -201,7 +203,7 @@ def _cmovcc(condition: str, x: Execution) -> None:
 def _place(x: Execution) -> Bits:
     if x.instruction.target is None:
         raise x.unknown()
-    return x.domain.add(x.state.base, x.instruction.target % (1 << 64), 64)
+    return x.place(x.instruction.target)
 
 
 def _destination(x: Execution) -> Bits:
@@ -210,12 +212,12 @@ def _destination(x: Execution) -> Bits:
 
 def _call(x: Execution) -> Goto:
     place = _destination(x)
-    _push_value(x, x.domain.add(x.state.base, x.instruction.end, 64))
+    push_value(x, x.domain.add(x.state.base, x.instruction.end, 64))
     return Goto(place)
 
 
 def _ret(x: Execution) -> Goto:
-    place = _pop_value(x)
+    place = pop_value(x)
     if x.count:
         x.set_register("rsp", x.domain.add(x.register("rsp"), x.immediate(0), 64))
     return Goto(place)

@@ -78,13 +78,14 @@ class MachineState:
     """Registers by their full names, flags and memory; `base` is the address of the code's first byte.
 
     `registers` holds general and mask registers, 64 bits each, `vectors` eight lanes of 64 bits each, lowest first. A
-    flag that is missing or None is undefined: an arbitrary bit that is fixed at the first read. `targets` maps
-    instruction offsets to addresses of rip-relative operands; one that is not listed is at its distance from `base`.
+    flag that is missing or None is undefined: an arbitrary bit that is fixed at the first read. `targets` maps offsets
+    of instructions to the addresses of their rip-relative operands or of the destinations of their branches; one that
+    is not listed is at its distance from `base`.
     """
 
     domain: Domain
     memory: AddressSpace
-    base: Bits = 0
+    base: Bits = field(default=0, metadata={"apart": True})  # as in `path_state`: it follows from the code's offset
     registers: dict[str, Bits] = field(default_factory=dict)
     vectors: dict[str, tuple[Bits, ...]] = field(default_factory=dict)
     flags: dict[str, Flag | None] = field(default_factory=dict)
@@ -196,10 +197,8 @@ class Execution:
         """Return the address of a memory operand."""
         if memory.segment:
             raise self.unknown(f"addresses in the segment {memory.segment} are not supported")
-        if memory.target is not None and self.instruction.offset in self.state.targets:
-            return self.state.targets[self.instruction.offset]
         if memory.target is not None:
-            return self.domain.add(self.state.base, memory.target % (1 << 64), 64)
+            return self.place(memory.target)
         total: Bits = memory.displacement % (1 << 64)
         for register, scale in ((memory.base, 1), (memory.index, memory.scale)):
             if register is None:
@@ -209,6 +208,16 @@ class Execution:
             scaled = self.domain.shl(self.register(register.full), scale.bit_length() - 1, 64)
             total = self.domain.add(total, scaled, 64)
         return total
+
+    def place(self, target: int) -> Bits:
+        """Return the address to which the rip-relative operand or the direct branch points, by its offset."""
+        known = self.state.targets.get(self.instruction.offset)
+        return self.domain.add(self.state.base, target % (1 << 64), 64) if known is None else known
+
+    def require(self, condition: Bits, what: str) -> None:
+        """Demand that a one-bit condition holds, else complain that this instruction does `what`."""
+        with self._located():
+            self.state.memory.require(condition, what)
 
     def load(self, address: Bits, bits: int, wanted: Bits = 1) -> Bits:
         """Return the value at an address. If the bit `wanted` is 0, there is no access, and the value is arbitrary."""
@@ -406,8 +415,7 @@ class Execution:
             return
         rest = self.domain.extract(address, 0, (bits // 8).bit_length() - 1, 64)
         aligned = self.domain.eq(rest, 0, (bits // 8).bit_length() - 1)
-        with self._located():
-            self.state.memory.require(aligned, f"needs an address that is a multiple of {bits // 8}")
+        self.require(aligned, f"needs an address that is a multiple of {bits // 8}")
 
 
 Meaning = Callable[[Execution], Goto | None]

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 
 from setwise.analysis.code.decode import Decoded, encodings
-from setwise.analysis.semantics import bits, general, lanes, permute, vector
+from setwise.analysis.semantics import bits, general, lanes, libc, permute, vector
 from setwise.analysis.semantics.state import Execution, Goto, MachineState, Meaning
 
 TABLE: Mapping[str, Meaning] = {**general.TABLE, **bits.TABLE, **vector.TABLE, **lanes.TABLE, **permute.TABLE}
@@ -22,6 +22,8 @@ def execute(instruction: Decoded, state: MachineState) -> Goto | None:
     or if the memory refuses an access.
     """
     operation = Execution(instruction, state)
+    if not instruction.raw:
+        return libc.TABLE[instruction.mnemonic](operation)
     meaning = TABLE.get(instruction.mnemonic)
     if meaning is None:
         raise operation.unknown()

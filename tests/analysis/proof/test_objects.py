@@ -131,7 +131,7 @@ CLANG = """-O0|-O2|-O3|-Oz|-O3 -march=sapphirerapids|-O3 -march=znver4
 -O2 -fsanitize=undefined -fsanitize-trap=all
 -O3 -march=sapphirerapids -mllvm -prefer-predicate-over-epilogue=predicate-dont-vectorize
 -O3 -march=haswell -mllvm -enable-epilogue-vectorization"""
-MOST_UNPROVED = {"gcc": 8, "clang-19": 9}
+MOST_UNPROVED = {"gcc": 0, "clang-19": 1}
 
 
 @pytest.mark.slow
@@ -143,7 +143,7 @@ def test_what_compilers_make_by_any_option_is_not_refuted(compiler: str, ways: s
         made = compiled(tmp_path, text, *options.split(), compiler=compiler)
         for name, spec in CONTRACTS.items():
             try:
-                certificate = Prover().prove(load(made, name), task_of(lower(find(spec), "x86-64", "sysv")))
+                certificate = Prover().prove(load(made, name, calls=True), task_of(lower(find(spec), "x86-64", "sysv")))
             except ObjectError:
                 statuses["refused"] += 1
                 continue

@@ -592,3 +592,48 @@ hidden_word: .quad 0
     mov rax, rdi
     shl rax, 8
     ret
+#= call_of_another_section: a saved register, and a tail call
+    push rbx
+    mov rbx, rdi
+    call right_helper
+    mov rdi, rax
+    pop rbx
+    jmp right_shift
+    .pushsection .text.right_helper,"ax",@progbits
+    .type right_helper,@function
+right_helper:
+    push rbp
+    mov rbp, rsp
+    and rsp, -32
+    movaps [rsp-32], xmm0
+    lea rax, [rbx]
+    leave
+    ret
+    .size right_helper,.-right_helper
+    .type right_shift,@function
+right_shift:
+    xor eax, eax
+    shl rdi, 8
+    or rax, rdi
+    ret
+    .size right_shift,.-right_shift
+    .popsection
+#= copied_and_filled: memcpy and memset, with what they may change kept elsewhere
+    push rbx
+    mov rbx, rdi
+    sub rsp, 48
+    lea rdi, [rsp+16]
+    mov esi, 0x1ff
+    mov edx, 19
+    call memset
+    mov [rsp], rbx
+    mov rdi, rax
+    mov rsi, rsp
+    mov edx, 7
+    call memcpy
+    xor ecx, ecx
+    mov rax, [rsp+16]
+    shl rax, 8
+    add rsp, 48
+    pop rbx
+    ret
