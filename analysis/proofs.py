@@ -218,13 +218,13 @@ def prove_same(
     bytes behind its pointers that are not to const. The rest is as for `prove_function`.
     """
     name = other.symbol if other.file == function.file else f"{other.symbol} in {other.file}"
-    code = other.binary
+    code = other.with_calls
     reference = ReferenceFunction(name, code, code.layout)
     task = task_of_prototype(prototype, reference, bounds)
     below = [word for name, bound in bounds.items() for word in ("--below", f"{name}={bound}")]
     words = ("--same-as", other.symbol, "--in", other.file, "--prototype", prototype, *below)
     key = function.symbol, None, 1, SYSV.name
-    return _of_function(function, function.binary, task, key, name, words, time_limit, keep)
+    return _of_function(function, function.with_calls, task, key, name, words, time_limit, keep)
 
 
 def _of_function(

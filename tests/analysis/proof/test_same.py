@@ -94,6 +94,12 @@ EQUAL = {
         "static const U64 t[4] = {7, 1, 0, 9}; U64 f(unsigned char a) { return t[a & 3]; }",
         "static const U64 z[8] = {7, 7, 1, 1, 0, 0, 9, 9}; U64 f(unsigned char a) { return z[2 * (a & 3) + 1]; }",
     ),
+    "functions that one of them calls": (
+        "void f(uint64_t b[2])",
+        "void f(U64 *b) { U64 c = b[0] | 256; b[0] = c; b[1] |= c << 8; }",
+        "__attribute__((noinline)) static void g(U64 *b, U64 c) { *b |= c << 8; }"
+        "void f(U64 *b) { g(b, 1); g(b + 1, *b); }",
+    ),
 }  # fmt: skip
 
 
@@ -116,6 +122,7 @@ def test_twins_are_proved(tmp_path: Path, pair: str, compiler: str) -> None:
 
 
 MUTANTS = {
+    "a function that is called": ("functions that one of them calls", "|= c << 8;", "|= c << 7;"),
     "a mask": ("a fill with SSE2", "0xfefefefefefefefe", "0xfefefefefefefffe"),
     "a bit of a mask": ("a fill with SSE2", "0xfefefefefefefefe", "0xfefefefefefefcfe"),
     "a shift": ("a fill with SSE2", "g << 4", "g << 5"),
