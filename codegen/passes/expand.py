@@ -19,7 +19,7 @@ class _Expansion:
     wanted: dict[Value, Lanes]
     """The demanded bits of each value before expansion; empty if the graph has no path or run."""
     kept: Set[Value]
-    """The steps that an operation other than an intersection needs, with their masks."""
+    """The steps that are masked themselves."""
     rays: dict[Value, RuntimeRay] = field(default_factory=dict)
     known: dict[Value, Lanes] = field(default_factory=dict)
     within: dict[tuple[Value, object], int] = field(default_factory=dict)
@@ -141,12 +141,20 @@ def _joined(graph: Graph) -> Graph:
     return rewrite(graph, rule, operations=("or",))
 
 
+def _kept(graph: Graph) -> set[Value]:
+    """Return the values that not only intersections need, but none that a propagator is in: its mask serves its run."""
+    runs = [value for value in graph.order if value.op in ("path", "run")]
+    propagators = {*runs, *[run.args[0] for run in runs]}
+    meeting = [value for value in graph.order if value.op == "and" and not propagators.isdisjoint(value.args)]
+    needed = {arg for value in graph.order if value.op != "and" for arg in value.args} | {*graph.results}
+    return needed - {arg for value in meeting for arg in value.args}
+
+
 @lru_cache(CACHED_GRAPHS)
 def expand(graph: Graph, masks: Masks) -> Graph:
     """Return the graph with its steps, runs and paths as shifts, rotates and masks, by a choice of masks."""
     graph = _joined(graph)
-    needed = {arg for value in graph.order if value.op != "and" for arg in value.args} | {*graph.results}
-    expansion = _Expansion(masks, _wanted(graph), needed)
+    expansion = _Expansion(masks, _wanted(graph), _kept(graph))
     graph = rewrite(graph, expansion.rule, operations=("path", "run", "and"))
 
     def alone(value: Value, _: Value) -> Value:
