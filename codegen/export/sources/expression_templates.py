@@ -98,7 +98,7 @@ EXPRESSIONS: Mapping[str, Mapping[str, str]] = {
         "call": "srai_epi32 a 31",
     },
     "high-halves": {
-        "Zig": "{a} >> @splat(32) | {a} & @as({type}, @splat(0xFFFFFFFF00000000))",
+        "Zig": "({a} >> @splat(32)) | ({a} & @as({type}, @splat(0xFFFFFFFF00000000)))",
         "call": "shuffle_epi32 a 245",
     },
     "reverse-low-words": {"Zig": _WORDS("3, 2, 1, 0, 4, 5, 6, 7"), "call": "shufflelo_epi16 a 27"},
