@@ -177,6 +177,14 @@ class BitVectors(Domain):
             simpler = self._simpler(kind, a, b, width)
             if simpler is not None:
                 return simpler
+        elif kind == "BV_EXTRACT" and operands[0][0].kind() == self._kind.BV_CONCAT:
+            (whole, of), (top, low) = operands[0], indices
+            high_half, low_half = whole.children()
+            border = int(low_half.sort().bv_size())
+            if top < border or low >= border:  # all bits are in one half
+                half, start, width = (low_half, 0, border) if top < border else (high_half, border, of - border)
+                known = int(half.value(16), 16) if half.is_value() else half
+                return self.extract(known, low - start, top - low + 1, width)
         self.built += operands[-1][1]
         terms = [self.term(value, width) for value, width in operands]
         if kind == "ITE":

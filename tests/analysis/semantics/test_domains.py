@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from setwise.analysis.code.decode import Decoded, decode, signed
-from setwise.analysis.semantics.domains import Bits, BitVectors, Domain, Integers
+from setwise.analysis.semantics.domains import Bits, BitVectors, Domain, Integers, identical
 from setwise.analysis.semantics.state import AddressSpace, Flag, MachineState
 from setwise.analysis.semantics.table import execute
 from tests.analysis.listings import assemble
@@ -169,3 +169,21 @@ def compare(instruction: Decoded, integers: MachineState, terms: MachineState, s
     widths |= {f"[{address}]": bits for address, bits in terms.memory.stored}
     for place, term in found.items():
         assert isinstance(term, int) or term.sort().bv_size() == widths[place], f"{instruction.text()}: {place}"
+
+
+def test_bits_of_concatenations() -> None:
+    """They are those of the halves. A known half gives constants, so that a known index of a table remains known."""
+    solver, number = Solver(), 0xA5C3_0F96_7
+    high, low = solver.variable(number >> 16, 20), solver.variable(number & 0xFFFF, 16)
+    domain = solver.domain
+    nested = domain.concat(domain.concat(high, 0x96, 20, 8), low, 28, 16)
+    expected = (number >> 16) << 24 | 0x96 << 16 | number & 0xFFFF
+    parts = {
+        (start, size): domain.extract(nested, start, size, 44) for start in range(44) for size in range(1, 45 - start)
+    }
+    solver.check()
+    assert {part: solver.value(bits) for part, bits in parts.items()} == {
+        (start, size): expected >> start & (1 << size) - 1 for start, size in parts
+    }
+    assert parts[16, 8] == 0x96
+    assert identical(parts[0, 16], low)
