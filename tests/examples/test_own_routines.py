@@ -107,7 +107,7 @@ EXAMPLES = {
     ),
     "othello_rays.py": Example(
         "mobility.queen",
-        {"x86-64": 159, "bmi2": 131, "avx2": 44, "avx512": 22, "gfni": 21},
+        {"x86-64": 155, "bmi2": 129, "avx2": 43, "avx512": 22, "gfni": 21},
         "(pair, 2), (pair, 2)",
         "(pair, 2)",
     ),
