@@ -7,7 +7,7 @@ case, the lines up to the next are its code, which becomes a function of that na
     lanes       how many boards a vector register holds
     build       object; shared, program, pie, relocatable: by ld, its flags behind commas; fifo, directory, ...
     patch       what is changed in the file afterwards, as `patched` has it
-    limit       how many seconds a case may wait
+    limit       how many seconds a case may wait; it may take a fourth of that, or SECONDS, of the processor
     raw         the code says section and symbol itself
 
 What stands before the first case goes for all of them; `#default key=value ...` there sets keys for the file.
@@ -326,7 +326,7 @@ def _status(arguments: Sequence[str], limit: float) -> int | str:
         return "takes too long"
     except Exception as error:  # whatever it is, its user would see a traceback
         return f"raises {type(error).__name__}"
-    return "takes too long" if time.process_time() - start > SECONDS else status
+    return "takes too long" if time.process_time() - start > max(SECONDS, limit / 4) else status
 
 
 def _read_off(status: int, printed: str, complaints: str) -> str:

@@ -474,7 +474,7 @@
     add rdx, 8
     jmp 1b
 2:  ret
-#= pointer_32: the pointer's end in 32 bits
+#= pointer_32 limit=60: the pointer's end in 32 bits
     lea rcx, [rdi+8*rcx]
 1:  cmp edi, ecx
     jae 2f
@@ -529,7 +529,7 @@
 2:  cmp rdx, rcx
     jne 1b
     ret
-#= differences_spilled: of a distance on the stack the upper half is lost
+#= differences_spilled limit=60: of a distance on the stack the upper half is lost
     sub rdi, rdx
     mov [rsp-8], rdi
     mov dword ptr [rsp-4], 0
