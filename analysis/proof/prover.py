@@ -305,11 +305,8 @@ class Prover:
                 done = domain.ite(domain.ult(left, len(boards), 64), left, len(boards), 64)
         path.space.arrays = arrays.moved(domain.add(arrays.frontier, done, 64))
 
-    def _all(self, conditions: Sequence[Bits]) -> Bits:
-        return reduce(lambda one, other: self.domain.and_(one, other, 1), conditions, 1)
-
     def _any(self, each: Iterable[Sequence[Bits]]) -> Bits:
-        return reduce(lambda one, other: self.domain.or_(one, other, 1), map(self._all, each), 0)
+        return reduce(lambda one, other: self.domain.or_(one, other, 1), map(self.domain.conjunction, each), 0)
 
     def _refuted(
         self, case: Case, failures: Sequence[_Failure], together: Sequence[Bits], so_far: Certificate
@@ -321,7 +318,7 @@ class Prover:
         model = self.solver.pleasing(conditions, readable, about="a claim fails, readably")
         if model is None:
             return None
-        end = next(failure for failure in failures if model(self._all(failure.conditions), 1))
+        end = next(failure for failure in failures if model(self.domain.conjunction(failure.conditions), 1))
         example = self._counterexample(case, lane, model, end.claim.complaint, end.path.state)
         given = [
             self.domain.eq(word, value, 64)
@@ -329,7 +326,7 @@ class Prover:
             for word, value in zip(words, values, strict=True)
         ]
         given += [self.domain.eq(word, example.registers[name], 64) for name, word in self._entry.words()]
-        right = self.domain.not_(self._all([*end.path.conditions, end.claim.differs]), 1)
+        right = self.domain.not_(self.domain.conjunction([*end.path.conditions, end.claim.differs]), 1)
         anywhere = not self.solver.possible([*given, right], about="it is right from this state")
         example = replace(example, anywhere=anywhere)
         return confirmed(replace(so_far, status="refuted", reason=end.claim.complaint, counterexample=example))

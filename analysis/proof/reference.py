@@ -7,7 +7,6 @@ depends on these.
 """
 
 from collections.abc import Sequence
-from functools import reduce
 
 from setwise.analysis.proof.claims import Case, EntryUnknowns, base_of, claims, entry_state, results
 from setwise.analysis.proof.solver import Solver
@@ -39,7 +38,6 @@ def reference_results(
     *others, last = paths
     words = results(case, last.state, 0)
     for path in others:
-        taken = reduce(lambda one, other: domain.and_(one, other, 1), path.conditions, 1)
-        mine = results(case, path.state, 0)
+        taken, mine = domain.conjunction(path.conditions), results(case, path.state, 0)
         words = [domain.ite(taken, one, other, 64) for one, other in zip(mine, words, strict=True)]
     return domain.elsewhere(words, [base_of(block) for block in case.task.blocks])

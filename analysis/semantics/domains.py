@@ -10,8 +10,8 @@ import ctypes
 import importlib
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
-from functools import cache
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache, reduce
 from typing import Any
 
 from setwise.analysis.code.decode import signed
@@ -77,6 +77,10 @@ class Domain:
     def ne(self, a: Bits, b: Bits, width: int) -> Bits:
         """Return 1 if the values differ, else 0."""
         return self.not_(self.eq(a, b, width), 1)
+
+    def conjunction(self, conditions: Iterable[Bits]) -> Bits:
+        """Return 1 if all of these bits are 1, else 0."""
+        return reduce(lambda one, other: self.and_(one, other, 1), conditions, 1)
 
     def extract(self, a: Bits, low: int, width: int, of: int) -> Bits:
         """Return `width` bits from bit `low` upwards of a value that is `of` bits wide; for width 0 return 0."""
