@@ -179,8 +179,9 @@ class Extraction:
         edges: dict[int, set[int]] = {}
         called: list[tuple[Part, Part]] = []
         for part in self.parts:  # which grows
-            relocated = {} if self.elf.linked else self._relocated_branches(part)
-            for instruction in decode(bytes(self.text[part.start : part.end])):
+            decoded = decode(bytes(self.text[part.start : part.end]))
+            relocated = {} if self.elf.linked else self._relocated_branches(part, decoded)
+            for instruction in decoded:
                 at, target = instruction.offset + part.start, instruction.target
                 if target is None or (at not in relocated and 0 < target < part.end - part.start):
                     continue
@@ -204,13 +205,13 @@ class Extraction:
             if part is other or part.start in reached:
                 raise ElfError(f"calls '{part.function.name}', which calls itself: write the recursion as a loop")
 
-    def _relocated_branches(self, part: Part) -> dict[int, str | tuple[int, int, str]]:
+    def _relocated_branches(self, part: Part, decoded: Sequence[Decoded]) -> dict[int, str | tuple[int, int, str]]:
         """Return the destination of each branch of a part that a linker sets, by the branch's offset in the text.
 
         It is the name of a function of the C library, or section, offset and name. Raises ElfError if it is neither.
         """
         table, relocations = self.elf.relocations(self.elf.sections[part.function.symbol.section])
-        fields = {each.end + part.start - 4: each for each in decode(bytes(self.text[part.start : part.end]))}
+        fields = {each.end + part.start - 4: each for each in decoded}
         found: dict[int, str | tuple[int, int, str]] = {}
         for relocation in relocations:
             instruction = fields.get(relocation.offset - part.shift)

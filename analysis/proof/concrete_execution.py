@@ -245,14 +245,12 @@ class _Replay(Interpreter):
 
     def _blocks(self) -> dict[str, bytes]:
         """Return the bytes of each block at entry."""
-        content = {block.name: bytearray(block.size) for block in self._task.blocks}
+        content, given = {block.name: bytearray(block.size) for block in self._task.blocks}, dict(self._found.inputs)
         for argument in self._task.arguments:
             place = argument.place
             if place.file == "memory":
-                word = dict(self._found.inputs)[argument.name][0]
-                content[place.register][place.offset : place.offset + place.bytes] = word.to_bytes(8, "little")[
-                    : place.bytes
-                ]
+                word = given[argument.name][0].to_bytes(8, "little")
+                content[place.register][place.offset : place.offset + place.bytes] = word[: place.bytes]
         return {name: bytes(each) for name, each in content.items()}
 
     def _filled(self, argument: Argument, before: int) -> int | str:
