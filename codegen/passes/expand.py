@@ -19,7 +19,7 @@ class _Expansion:
     wanted: dict[Value, Lanes]
     """The demanded bits of each value before expansion; empty if the graph has no path or run."""
     kept: Set[Value]
-    """The steps that are masked themselves."""
+    """The steps that are masked themselves, because not only intersections need them."""
     rays: dict[Value, RuntimeRay] = field(default_factory=dict)
     known: dict[Value, Lanes] = field(default_factory=dict)
     within: dict[tuple[Value, object], int] = field(default_factory=dict)
@@ -142,7 +142,10 @@ def _joined(graph: Graph) -> Graph:
 
 
 def _kept(graph: Graph) -> set[Value]:
-    """Return the values that not only intersections need, but none that a propagator is in: its mask serves its run."""
+    """Return the values that other operations than intersections need, and that no propagator is intersected with.
+
+    A propagator is masked in any case, for its run.
+    """
     runs = [value for value in graph.order if value.op in ("path", "run")]
     propagators = {*runs, *[run.args[0] for run in runs]}
     meeting = [value for value in graph.order if value.op == "and" and not propagators.isdisjoint(value.args)]

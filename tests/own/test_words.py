@@ -227,7 +227,10 @@ def test_a_definition_by_products_gives_the_same(word: str) -> None:
 @pytest.mark.parametrize("one", FOURTHS)
 @pytest.mark.parametrize("other", FOURTHS)
 def test_a_product_of_fourths_has_no_carries(one: int, other: int) -> None:
-    """So the definition of the carry-less product by fourths means the same as that by squares."""
+    """A product of two words whose bits are four apart is, at every fourth bit, their carry-less product.
+
+    So `carryless_by_fourths` and `carryless` define the same.
+    """
     mask = FOURTHS[(FOURTHS.index(one) + FOURTHS.index(other)) % 4]
 
     @setwise.routine(isas=["x86-64"])

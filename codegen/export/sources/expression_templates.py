@@ -57,8 +57,8 @@ def _sum(text: str, first: str) -> dict[str, str]:
 
 
 _BYTES_OF = "@as(@Vector({{bytes}}, u8), @bitCast({{{}}}))".format
-# For shl-or-rotl the wrapped bits are not demanded, and a rotate is one non-destructive instruction.
 
+# For shl-or-rotl the wrapped bits are not demanded, and a rotate is one non-destructive instruction.
 _ROTATED = _same("{a} << {n} | {a} >> {m}", Rust="u64::rotate_left({a}, {n})", Zig="({a} << {n}) | ({a} >> {m})")
 _BACK = _same("{a} >> {n} | {a} << {m}", Rust="u64::rotate_right({a}, {n})", Zig="({a} << {m}) | ({a} >> {n})")
 # Each C compiler has its own byte swap, but most recognize this expression.

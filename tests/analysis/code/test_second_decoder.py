@@ -24,14 +24,10 @@ Line = tuple[str, list[str], str, bool]
 
 
 def read_by_llvm(codes: Sequence[bytes]) -> list[str]:
-    """Return the text of each instruction, or of several or of none if the bytes are another number of them."""
+    """Return LLVM's text of each instruction: several lines or none where it reads another number of instructions."""
     command = [require_tool("llvm-mc-19"), "--disassemble", "--triple=x86_64", "--output-asm-variant=1"]
-    features = (
-        "avx512f avx512bw avx512vl avx512dq avx512cd avx512vbmi avx512vbmi2 avx512bitalg avx512vpopcntdq gfni bmi bmi2"
-    )
-    command.append("--mattr=" + ",".join(f"+{feature}" for feature in features.split()))
-    marker = b"\xcc"
-    given = "\n".join("".join(f"0x{byte:02x} " for byte in code + marker) for code in codes)
+    behind = b"\xcc"  # int3, which ends each text
+    given = "\n".join("".join(f"0x{byte:02x} " for byte in code + behind) for code in codes)
     done = subprocess.run(command, input=given, capture_output=True, text=True, check=True)
     lines = [re.sub(r"\s+", " ", line.partition("#")[0]).strip() for line in done.stdout.splitlines()]
     text = "\n".join(line for line in lines if line and not line.startswith("."))

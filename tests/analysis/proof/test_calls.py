@@ -149,7 +149,7 @@ class Lost(Integers):
 
 
 def after(name: str, size: int, source: int = FROM) -> tuple[MachineState, bytes]:
-    """The state after memcpy or memset of so many bytes, and what the target holds."""
+    """Run memcpy or memset with this size. Return the state afterwards, and the 64 bytes of the target."""
     blocks = [MemoryRange("target", TO, bytearray(b"\xee" * 64)), MemoryRange("source", FROM, bytearray(range(64)))]
     stack = MemoryRange("stack", STACK - 256, bytearray(256) + (0x4005).to_bytes(8, "little"))
     state = MachineState(Lost(), MemoryRanges([*blocks, stack]))
