@@ -7,7 +7,7 @@ import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from typing import Literal, cast
 
 import iced_x86 as iced
@@ -177,6 +177,7 @@ class Decoded:
         return formatter.format(iced.Decoder(64, self.raw, ip=self.offset).decode())
 
 
+@lru_cache(4)  # a judgement asks several times for the same code
 def decode(text: bytes) -> tuple[Decoded, ...]:
     """Decode all of `text` and return its instructions. Raises DecodeError at bytes that are no valid instruction.
 
