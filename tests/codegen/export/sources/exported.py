@@ -54,6 +54,7 @@ SAMPLE = (
     ("push.attacks.rook", "sse2", 2),  # a board and its mirror image joined
     ("sliders.pieces", "avx2", 4),  # the lower lane in a write
     ("sliders.mobility", "avx2", 4),  # squares counted lane by lane
+    ("sliders.counts", "sse2", 2),  # bytes added up
 )
 """Kernels that have between them every operation and region that source must write."""
 

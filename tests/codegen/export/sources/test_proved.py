@@ -38,8 +38,9 @@ HARD = (
     "sliders_union_empty_batch_avx2",
 )
 """Kernels whose proofs take more than half of all the time; others have each of their operations and regions."""
-_SUMS_OF_BYTES = re.compile(r"no semantics for 'v?psadbw ")
-"""What LLVM counts squares with where there is no vpopcntq; the prover cannot see that its sums are right."""
+_COUNTS = (".counts", ".mobility")
+_BRIEF = 10.0
+"""Seconds for these as LLVM makes them: it adds up counts of half bytes, which takes the solver minutes."""
 
 
 def objects(folder: Path, compiler: Compiler, functions: Functions) -> dict[str, Binary]:
@@ -76,7 +77,7 @@ def followed(functions: Functions) -> Functions:
 def test_compiled_functions_are_proved(tmp_path: Path, compiler: Compiler, which: Callable[[], Functions]) -> None:
     """For all inputs; those on arrays, whose loops compilers make anew, for every n.
 
-    Only what LLVM's compilers make of squares counted is refused by the prover, which says why.
+    Only what LLVM's compilers make of squares counted may take longer than a brief limit.
     """
     functions = followed(which())
     if which is sample:
@@ -84,15 +85,11 @@ def test_compiled_functions_are_proved(tmp_path: Path, compiler: Compiler, which
         functions = {name: each for name, each in functions.items() if each.routine.family != "exploding"}
     assert any(each.routine.contract.elements for each in functions.values())
     prover = Prover()
-    unproved = {}
     for name, one in objects(tmp_path, compiler, functions).items():
-        proof = prover.prove(one, task_of(functions[name]), _LONG)
-        if proof.status != "proved":
-            unproved[name] = (proof.status, proof.reason)
-    counted = {name for name, (status, reason) in unproved.items() if _SUMS_OF_BYTES.match(reason or "")}
-    assert counted == unproved.keys(), unproved
-    assert all(functions[name].routine.name.endswith((".counts", ".mobility")) for name in counted)
-    assert not counted or compiler in LLVM
+        is_hard = compiler in LLVM and functions[name].routine.name.endswith(_COUNTS)
+        proof = prover.prove(one, task_of(functions[name]), _BRIEF if is_hard else _LONG)
+        reached_limit = is_hard and (proof.reason or "").startswith("the time limit was reached")
+        assert proof.status == "proved" or reached_limit, (name, proof.status, proof.reason)
 
 
 def test_a_spoilt_source_is_refuted(tmp_path: Path) -> None:
