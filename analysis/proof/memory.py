@@ -4,7 +4,7 @@ Every access must fall into one of these for all arguments. An access outside vi
 that the prover cannot locate is unsupported, and the proof fails.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
@@ -153,8 +153,27 @@ class Space:
             return self._constant(pointer, size)
         if self.arrays is not None and pointer.base in self.arrays.names:
             return self._read_board(self.arrays, pointer, bits, wanted)
+        if pointer.index is not None:
+            return self._read_at(pointer, size)
         cells, start = self._located(pointer, size, "reads")
         return cells.read(self.domain, start, bits)
+
+    def _read_at(self, pointer: Pointer, size: int) -> Bits:
+        """Return `size` bytes of a block at an unknown index: a selection by it, if it has few possible values."""
+        pointer = self.domain.parted(pointer)
+        mask, offset = self.domain.possible(pointer.index, 64), signed(pointer.offset, 64)
+        if 1 << mask.bit_count() > _WIDEST_INDEX:
+            self._located(pointer, size, "reads")
+        cells = self.cells[pointer.base]
+        if offset < cells.low or offset + mask + size > cells.high:
+            where = f"reads {size} bytes of '{cells.name}' at an offset that depends on the arguments"
+            self.must.append((self._is_own(pointer, size), where))
+
+        def read(start: int) -> Bits:
+            is_inside = cells.low <= start <= cells.high - size
+            return cells.read(self.domain, start, 8 * size) if is_inside else 0  # if the condition in `must` holds
+
+        return self._choice(pointer.index, mask, offset, size, read)
 
     def _store(self, address: Bits, bits: int, value: Bits, wanted: Bits) -> None:
         pointer, size = self._pointer(address, bits // 8, "writes"), bits // 8
@@ -307,17 +326,21 @@ class Space:
             raise UndecidedError(outside, [pointer.index], inside, split=True)
         if offset < area.low or offset + mask + size > area.high:
             self.must.append((inside, outside))
-        return self._choice(pointer.base, area, pointer.index, mask, offset, size)
 
-    def _choice(self, base: Base, area: Area, index: Bits, mask: int, offset: int, size: int) -> Bits:
+        def read(start: int) -> Bits:
+            is_inside = area.low <= start <= area.high - size
+            return self._known(pointer.base, area, start, size) if is_inside else 0  # if the condition in `must` holds
+
+        return self._choice(pointer.index, mask, offset, size, read)
+
+    def _choice(self, index: Bits, mask: int, offset: int, size: int, read: Callable[[int], Bits]) -> Bits:
+        """Return the bytes that `read` gives for `offset` plus the index, of which only the bits of `mask` may be 1."""
         if not mask:
-            if not area.low <= offset <= area.high - size:
-                return 0  # not read if the condition in `must` holds
-            return self._known(base, area, offset, size)
+            return read(offset)
         top = mask.bit_length() - 1
         chosen = self.domain.extract(index, top, 1, 64)
         rest = mask ^ 1 << top
-        high, low = (self._choice(base, area, index, rest, start, size) for start in (offset + (1 << top), offset))
+        high, low = (self._choice(index, rest, start, size, read) for start in (offset + (1 << top), offset))
         return self.domain.ite(chosen, high, low, 8 * size)
 
     def _known(self, base: Base, area: Area, offset: int, size: int) -> Bits:

@@ -1,7 +1,7 @@
 """Semantics of shifts, rotates, bit tests, bit counts, BMI1 and BMI2."""
 
-from collections.abc import Mapping
-from functools import partial
+from collections.abc import Mapping, Sequence
+from functools import partial, reduce
 
 from setwise.analysis.code.decode import Reg
 from setwise.analysis.semantics.domains import Bits, Domain
@@ -35,8 +35,27 @@ def population(d: Domain, a: Bits, width: int) -> Bits:
 
 def trailing_zeros(d: Domain, a: Bits, width: int) -> Bits:
     """Return the number of zeros below the lowest set bit, or the width if no bit is set."""
-    below = d.and_(d.not_(a, width), d.sub(a, 1, width), width)
-    return population(d, below, width)
+    bits = width.bit_length() - 1
+    place = chosen(d, lowest_bit(d, a, width), range(width), width, bits)
+    return d.concat(0, d.concat(d.eq(a, 0, width), place, 1, bits), width - bits - 1, bits + 1)
+
+
+def lowest_bit(d: Domain, a: Bits, width: int) -> Bits:
+    """Return the lowest set bit alone, 0 if no bit is set."""
+    return d.and_(a, d.sub(0, a, width), width)
+
+
+def chosen(d: Domain, one: Bits, elements: Sequence[Bits], number: int, width: int) -> Bits:
+    """Return the element of `width` bits at the place of the only set bit of `one`, which has `number` bits; or 0."""
+    if all(isinstance(element, int) for element in elements):
+        result: Bits = 0
+        for at in reversed(range(width)):
+            places = sum(1 << place for place, element in enumerate(elements) if element >> at & 1)
+            bit = d.ne(d.and_(one, places, number), 0, number)
+            result = bit if at == width - 1 else d.concat(result, bit, width - 1 - at, 1)
+        return result
+    each = (d.ite(d.extract(one, place, 1, number), element, 0, width) for place, element in enumerate(elements))
+    return reduce(lambda a, b: d.or_(a, b, width), each)
 
 
 def leading_zeros(d: Domain, a: Bits, width: int) -> Bits:

@@ -181,6 +181,9 @@ class BitVectors(Domain):
             simpler = self._simpler(kind, a, b, width)
             if simpler is not None:
                 return simpler
+        elif kind == "BV_EXTRACT" and operands[0][0].kind() == self._kind.BV_EXTRACT:
+            ((inner,), (_, start)), (top, low) = (operands[0][0].children(), operands[0][0].indices()), indices
+            return self.extract(inner, start + low, top - low + 1, int(inner.sort().bv_size()))
         elif kind == "BV_EXTRACT" and operands[0][0].kind() == self._kind.BV_CONCAT:
             (whole, of), (top, low) = operands[0], indices
             high_half, low_half = whole.children()

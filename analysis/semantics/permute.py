@@ -5,6 +5,7 @@ from functools import partial
 from itertools import pairwise
 
 from setwise.analysis.code.decode import Mem
+from setwise.analysis.semantics.bits import chosen, lowest_bit
 from setwise.analysis.semantics.domains import Bits
 from setwise.analysis.semantics.state import Execution, Meaning
 from setwise.analysis.semantics.vector import of_each_width, with_twins
@@ -176,27 +177,29 @@ def _permute_pairs(width: int, x: Execution) -> None:
         _put_chosen(x, 64, [place - place % 2 + (x.immediate() >> place & 1) for place in pairs], x.width())
 
 
-def _packed(x: Execution, elements: Sequence[Bits], bits: Sequence[Bits], width: int) -> list[Bits]:
-    """Return the elements whose bits are 1 in order, each below a bit 1; zeros, with a bit 0, follow them."""
-    packed: list[Bits] = [0] * len(elements)
-    for place in reversed(range(len(elements))):
-        found = [x.domain.concat(1, elements[place], 1, width), *packed[: len(elements) - place - 1]]
-        chosen = zip(found, packed, strict=False)
-        packed[: len(found)] = [x.domain.ite(bits[place], new, old, width + 1) for new, old in chosen]
+def _packed(x: Execution, elements: Sequence[Bits], width: int) -> list[tuple[Bits, Bits]]:
+    """Return the elements that the write mask selects in order, each with a bit 1; zeros, with a bit 0, follow them.
+
+    They are found as scalar code finds them, by the lowest bit that is left, for proofs against such code.
+    """
+    d, number, packed = x.domain, len(elements), list[tuple[Bits, Bits]]()
+    mask = x.instruction.mask
+    left = d.extract(x.register(mask.full), 0, number, 64) if mask else (1 << number) - 1
+    for _ in elements:
+        packed.append((d.ne(left, 0, number), chosen(d, lowest_bit(d, left, number), elements, number, width)))
+        left = d.and_(left, d.sub(left, 1, number), number)
     return packed
 
 
 def _compress(width: int, x: Execution) -> None:
     """Execute vpcompress: write the elements that the mask selects one behind the other; a register keeps the rest."""
-    elements, target = x.elements(1, width), x.instruction.operands[0]
-    packed = _packed(x, elements, x.mask_bits(len(elements)) or [1] * len(elements), width)
-    pairs = [(x.bit(one, width, width + 1), x.domain.extract(one, 0, width, width + 1)) for one in packed]
+    target, packed = x.instruction.operands[0], _packed(x, x.elements(1, width), width)
     if isinstance(target, Mem):
-        for place, (wanted, element) in enumerate(pairs):
+        for place, (wanted, element) in enumerate(packed):
             x.store(x.domain.add(x.address(target), place * width // 8, 64), width, element, wanted)
         return
-    old = [0] * len(pairs) if x.instruction.zeroing else x.elements(0, width)
-    kept = zip(pairs, old, strict=True)
+    old = [0] * len(packed) if x.instruction.zeroing else x.elements(0, width)
+    kept = zip(packed, old, strict=True)
     x.put_elements([x.domain.ite(wanted, new, last, width) for (wanted, new), last in kept], width, masked=False)
 
 
@@ -205,7 +208,7 @@ def _expand(width: int, x: Execution) -> None:
     number, source = x.width() // width, x.instruction.operands[1]
     bits = x.mask_bits(number) or [1] * number
     if isinstance(source, Mem):
-        wanted = _packed(x, [0] * number, bits, 0)
+        wanted = [each for each, _ in _packed(x, [0] * number, width)]
         at = [x.domain.add(x.address(source), place * width // 8, 64) for place in range(number)]
         left = [x.load(address, width, bit) for address, bit in zip(at, wanted, strict=True)]
     else:
