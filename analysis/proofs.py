@@ -20,11 +20,12 @@ from setwise.analysis.proof.solver import Question
 from setwise.analysis.spec.contracts import task_of
 from setwise.analysis.spec.prototype import task_of_prototype
 from setwise.analysis.spec.raywalk import DIR8, SETS
-from setwise.analysis.spec.task import ReferenceFunction, Task
+from setwise.analysis.spec.task import ItemList, ReferenceFunction, Task
 from setwise.analysis.workers import Workers
-from setwise.codegen.ir.routine import Routine
+from setwise.codegen.ir.routine import Routine, Written
 from setwise.codegen.kernel import Kernel, widths
 from setwise.codegen.machine.convention import SYSV
+from setwise.codegen.own.user_files import function_named
 from setwise.codegen.request import Request
 from setwise.codegen.targets import TARGETS
 
@@ -205,24 +206,37 @@ def prove_function(
 
 def prove_same(
     function: ObjectFunction,
-    other: ObjectFunction,
+    other: ObjectFunction | str,
     prototype: str,
     bounds: Mapping[str, int] = MappingProxyType({}),
     *,
+    requires: Sequence[str] = (),
+    pieces: str = "",
+    items: ItemList | None = None,
     time_limit: float = TIME_LIMIT,
     keep: bool = False,
 ) -> Proof:
     """Try to prove that two functions of ELF files with the same C prototype give equal results.
 
-    `bounds` are exclusive upper bounds of integer parameters by name. The results are what a function returns, and all
-    bytes behind its pointers that are not to const. The rest is as for `prove_function`.
+    `other` may also be the name of a function in Python, `mine.py:masks`, and `requires` are names of such functions:
+    only inputs for which each gives no 0 count. `bounds` are exclusive upper bounds of integer parameters by name,
+    `pieces` the letters of a mailbox's bytes, and `items` a list that both write. The results are what a function
+    returns, and all bytes behind its pointers that are not to const. The rest is as for `prove_function`.
     """
-    name = other.symbol if other.file == function.file else f"{other.symbol} in {other.file}"
-    code = other.with_calls
-    reference = ReferenceFunction(name, code, code.layout)
-    task = task_of_prototype(prototype, reference, bounds)
+    specification: ReferenceFunction | Written
+    if isinstance(other, str):
+        name, specification, source = other, function_named(other), ["--same-as", other]
+    else:
+        name = other.symbol if other.file == function.file else f"{other.symbol} in {other.file}"
+        code = other.with_calls
+        specification = ReferenceFunction(name, code, code.layout)
+        source = ["--same-as", other.symbol, "--in", other.file]
+    required = [function_named(each, number) for number, each in enumerate(requires, 1)]
+    task = task_of_prototype(prototype, specification, bounds, required, pieces, items)
     below = [word for name, bound in bounds.items() for word in ("--below", f"{name}={bound}")]
-    words = ("--same-as", other.symbol, "--in", other.file, "--prototype", prototype, *below)
+    conditions = [word for each in requires for word in ("--requires", each)]
+    written = ["--list", items.block, *["--unordered"] * items.unordered] if items else []
+    words = (*source, "--prototype", prototype, *below, *conditions, *written)
     key = function.symbol, None, 1, SYSV.name
     return _of_function(function, function.with_calls, task, key, name, words, time_limit, keep)
 

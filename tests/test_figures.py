@@ -121,6 +121,7 @@ def longest(wrap: str) -> int:
 
 EAST = ("subtraction.attacks-cleared.east", "push.attacks.east", "kogge-stone.attacks.east")
 ON_E4 = "exploding.bishop", "x86-64", (square("e4"), ALL)
+MAILBOX = "pytest tests/analysis/proof/test_mailbox.py"
 SHOWN, DEPARTURES = (f"pytest tests/{each}" for each in ("test_readme.py", "codegen/fills/test_departures.py"))
 STATEMENTS: dict[str, dict[str, str | Callable[[], list[Any]]]] = {
     "README.md": {
@@ -166,6 +167,10 @@ STATEMENTS: dict[str, dict[str, str | Callable[[], list[Any]]]] = {
         "A shift by 64 or more gives {}": lambda: [(constant(1) << 64).number],
     },
     "docs/proofs.md": {
+        "A list of 16 moves": "pytest tests/analysis/proof/test_lists.py::test_lists_are_proved",
+        "an integer below 64 is known": MAILBOX,
+        "a block of 64 bytes is drawn": MAILBOX,
+        "each in less time than the default limit": f"{MAILBOX}::test_ray_masks_are_proved",
         "a fill of seven cycles": DEPARTURES,
         "{} random boards": lambda: [f"{RANDOM_BOARDS:,}"],
     },

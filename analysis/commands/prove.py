@@ -13,17 +13,19 @@ from setwise.analysis.commands.arguments import PATTERNS, add, bound, object_giv
 from setwise.analysis.commands.questions import Asked, write_questions
 from setwise.analysis.commands.tables import print_json, print_reasons, print_table, report_not_made, tally
 from setwise.analysis.errors import refused_by_system
-from setwise.analysis.pictures.board_text import picture
+from setwise.analysis.pictures.board_text import mailbox, picture
 from setwise.analysis.progress import Progress
 from setwise.analysis.proof.certificate import Certificate
 from setwise.analysis.proofs import Proof
 from setwise.analysis.semantics.domains import BitVectors
+from setwise.analysis.spec.lists import listed
 from setwise.analysis.spec.prototype import find_prototype
-from setwise.analysis.spec.task import Argument, MemoryBlock, ReferenceFunction, Task
+from setwise.analysis.spec.task import Argument, ItemList, MemoryBlock, ReferenceFunction, Task
 from setwise.analysis.text import counted, table
 from setwise.codegen.catalogue import chosen, find
 from setwise.codegen.export.write import checked
 from setwise.codegen.numbering import LITTLE_ENDIAN
+from setwise.codegen.own.user_files import is_own
 from setwise.codegen.request import Request
 
 EXAMPLES = (
@@ -45,7 +47,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     shown = "only kernels with this number of lanes: 1, 2, 4, 8 (default: all); of an object, boards per register"
     add(parser, "--lanes", help=shown)
     add(parser, "only --abi", "--object", "--symbol", "--spec")
-    parser.add_argument("--same-as", metavar="SYM", help="the function whose results it must give, instead of --spec")
+    shown = "the function whose results it must give, instead of --spec: a symbol, or one in Python, FILE.py:NAME"
+    parser.add_argument("--same-as", metavar="SYM", help=shown)
     parser.add_argument(
         "--in", dest="other", metavar="FILE", help="the ELF file of that function (default: --object's)"
     )
@@ -53,6 +56,13 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--prototype-from", metavar="FILE", help="the C file that declares the function")
     shown = "the integer parameter NAME is from 0 to N - 1 (may be repeated)"
     parser.add_argument("--below", type=bound, action="append", default=[], metavar="NAME=N", help=shown)
+    shown = "a function in Python, FILE.py:NAME, that gives no 0 for the inputs that count (may be repeated)"
+    parser.add_argument("--requires", action="append", default=[], metavar="PY", help=shown)
+    shown = "letters of the bytes of a block of 64 from 0 on, as in pPnNbBrRqQkK, for counterexamples; . is no piece"
+    parser.add_argument("--pieces", default="", metavar="LETTERS", help=shown)
+    shown = "the array that holds as many items as the function returns; what is behind them does not count"
+    parser.add_argument("--list", metavar="NAME", help=shown)
+    parser.add_argument("--unordered", action="store_true", help="the items of --list may come in any order")
     add(parser, "--time-limit", help="seconds of processor time a kernel, after which it counts as not proved")
     parser.add_argument(
         "--smt", type=place, metavar="DIR", help="save each solver query as SMT-LIB 2 in a new directory"
@@ -85,18 +95,11 @@ def run(arguments: Namespace) -> int:
 
 def _proofs(arguments: Namespace, keep: bool) -> tuple[list[Proof], list[Request]]:
     isa, abi, lanes, limit = arguments.isa, arguments.abi, arguments.lanes, arguments.time_limit
-    given = arguments.prototype or arguments.prototype_from
-    if not arguments.same_as and (given or arguments.other or arguments.below):
-        raise ValueError("--in, --prototype, --prototype-from and --below go with --same-as SYM")
+    given = [name for name, value in _of_twins(arguments).items() if value]
+    if given and not arguments.same_as:
+        raise ValueError(f"{given[0]} goes with --same-as SYM")
     if arguments.same_as and object_given(arguments):
-        both = arguments.prototype and arguments.prototype_from
-        if arguments.spec or lanes or abi not in (None, "sysv") or both or not given:
-            raise ValueError("--same-as needs --prototype or --prototype-from, no --spec or --lanes, and --abi sysv")
-        function = ObjectFunction(arguments.object, arguments.symbol)
-        other = ObjectFunction(arguments.other or arguments.object, arguments.same_as)
-        prototype = arguments.prototype or find_prototype(arguments.prototype_from, arguments.symbol)
-        bounds = dict(arguments.below)
-        return [api.prove_same(function, other, prototype, bounds, time_limit=limit, keep=keep)], []
+        return [_comparison(arguments, keep)], []
     if object_given(arguments):
         function, spec = ObjectFunction(arguments.object, arguments.symbol), find(arguments.spec)
         return [api.prove_function(function, spec, abi or "sysv", lanes, time_limit=limit, keep=keep)], []
@@ -104,6 +107,44 @@ def _proofs(arguments: Namespace, keep: bool) -> tuple[list[Proof], list[Request
     with Progress(len(requests)) as progress:
         processes = os.cpu_count() or 1
         return api.prove(requests, time_limit=limit, keep=keep, processes=processes, show=progress.show), requests
+
+
+def _of_twins(arguments: Namespace) -> dict[str, object]:
+    """Return the values of the options that need --same-as, by name."""
+    return {
+        "--in": arguments.other,
+        "--prototype": arguments.prototype,
+        "--prototype-from": arguments.prototype_from,
+        "--below": arguments.below,
+        "--requires": arguments.requires,
+        "--pieces": arguments.pieces,
+        "--list": arguments.list,
+        "--unordered": arguments.unordered,
+    }
+
+
+def _comparison(arguments: Namespace, keep: bool) -> Proof:
+    prototype, declared = arguments.prototype, arguments.prototype_from
+    if arguments.spec or arguments.lanes or arguments.abi not in (None, "sysv") or bool(prototype) == bool(declared):
+        raise ValueError("--same-as needs --prototype or --prototype-from, no --spec or --lanes, and --abi sysv")
+    if arguments.unordered and not arguments.list:
+        raise ValueError("--unordered goes with --list NAME")
+    other = arguments.same_as
+    if not is_own(other):
+        other = ObjectFunction(arguments.other or arguments.object, other)
+    elif arguments.other:
+        raise ValueError("--in names the file of a symbol: leave it out for a function in Python")
+    return api.prove_same(
+        ObjectFunction(arguments.object, arguments.symbol),
+        other,
+        prototype or find_prototype(declared, arguments.symbol),
+        dict(arguments.below),
+        requires=arguments.requires,
+        pieces=arguments.pieces,
+        items=ItemList(arguments.list, arguments.unordered) if arguments.list else None,
+        time_limit=arguments.time_limit,
+        keep=keep,
+    )
 
 
 def _titled_questions(proof: Proof) -> tuple[str, Asked]:
@@ -187,6 +228,8 @@ def _how(certificate: Certificate) -> str:
 
 def _where(argument: Argument, block: MemoryBlock | None) -> str:
     what = {"results": " (an address)", "boards": " (an array)", "count": " (a number)"}.get(argument.kind, "")
+    if 0 < argument.below < 1 << 8 * argument.place.bytes:
+        what = f" (below {argument.below})"
     if block is not None:
         what = f" (the address of {counted(block.size, 'byte')}{'' if block.written else ', read-only'})"
     return f"{argument.place}{what}"
@@ -207,13 +250,37 @@ def _refutation(proof: Proof) -> str:
     elif number > 1:
         lines.append(f"board {case.lane} of {number}:")
     words, expected, got = [word for _, word in case.words], case.expected, confirmation.got or case.got
-    if isinstance(task.specification, ReferenceFunction):
-        # Of many words show those that matter.
-        wrong = [at for at, pair in enumerate(zip(expected, got, strict=False)) if len({*pair}) > 1]
-        expected, got = (tuple(each[at] for at in wrong) for each in (expected, got or expected))
-        taken = [(a, w) for a, w in zip(task.words, words, strict=True) if w or a.place.file != "memory"]
-        lines += ["all other words in memory: 0"] if len(taken) < len(words) else []
-        words = [word for _, word in taken]
-        results = tuple(task.results[at] for at in wrong)
-        task = replace(task, arguments=tuple(argument for argument, _ in taken), results=results)
+    if task.blocks or isinstance(task.specification, ReferenceFunction):
+        return _picture_of_blocks(lines, task, words, expected, got or expected)
     return picture(lines, task, words, expected=expected, got=got)
+
+
+def _picture_of_blocks(
+    lines: Sequence[str], task: Task, words: Sequence[int], expected: Sequence[int], got: Sequence[int]
+) -> str:
+    """Return the picture of a call with the words in memory that matter, mailboxes as boards, and lists as items."""
+    mailboxes = [block.name for block in task.blocks if block.is_mailbox]
+    drawn, lists = {*mailboxes}, list[str]()
+    if task.items:
+        drawn.add(task.items.block)
+        for title, results in (("expected", expected), ("got", got)):
+            items = listed(task, results)
+            lists.append(f"{task.items.block}, {title}: {' '.join(map(str, items)) or 'no items'}")
+    given = list(zip(task.words, words, strict=True))
+    others = [(argument, word) for argument, word in given if argument.place.block not in drawn]
+    taken = [(argument, word) for argument, word in others if word or not argument.place.block]
+    head = [*lines, *(["all other words in memory: 0"] if len(taken) < len(others) else [])]
+    for name in mailboxes:
+        content = b"".join(word.to_bytes(8, "little") for argument, word in given if argument.place.block == name)
+        head += ["", mailbox(name, content, task.pieces), ""]
+    wrong = [
+        at
+        for at, (result, *pair) in enumerate(zip(task.results, expected, got, strict=True))
+        if len({*pair}) > 1 and result.place.block not in drawn - {*mailboxes}
+    ]
+    part = replace(
+        task, arguments=tuple(argument for argument, _ in taken), results=tuple(task.results[at] for at in wrong)
+    )
+    expected, got = ([each[at] for at in wrong] for each in (expected, got))
+    shown = picture(head, part, [word for _, word in taken], expected=expected, got=got)
+    return "\n\n".join([shown, *(["\n".join(lists)] if lists else [])])

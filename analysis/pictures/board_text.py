@@ -107,6 +107,18 @@ def _foot(word: int, numbering: Numbering) -> str:
     return f"{board.hexadecimal(word)}{beside}"
 
 
+def mailbox(title: str, content: bytes, pieces: str) -> str:
+    """Return a board of bytes as text: the letters of `pieces`, beyond which squares are free, or numbers without it.
+
+    >>> mailbox("board", bytes([12] * 63 + [10]), "pPnNbBrRqQkK").splitlines()[:3]
+    ['board', '. . . . . . . k', '. . . . . . . .']
+    """
+    letters = [pieces[each : each + 1] or "." if pieces else str(each) for each in content]
+    wide = max(map(len, letters))
+    ranks = [letters[start : start + 8] for start in range(56, -8, -8)]
+    return "\n".join([title, *(" ".join(each.rjust(wide) for each in rank) for rank in ranks)])
+
+
 def squares_lines(numbering: Numbering) -> list[str]:
     """Return one line on the numbering, or no line if it is little-endian rank-file."""
     return [] if numbering == LITTLE_ENDIAN else [f"squares: {numbering}"]

@@ -11,6 +11,7 @@ from setwise.analysis.proof.path_state import Byte, Cells
 from setwise.analysis.proof.pointers import Addresses, Base, Pointer
 from setwise.analysis.semantics.domains import Bits
 from setwise.analysis.semantics.state import GENERAL, MASKS, VECTORS, MachineState
+from setwise.analysis.spec.lists import comparable
 from setwise.analysis.spec.task import MemoryBlock, Place, Task
 
 RESULTS = Base("results", 8)
@@ -203,7 +204,9 @@ def claims(
     for lane, wanted in enumerate(expected):
         if wanted is None:
             continue
-        for result, want, got in zip(task.results, wanted, results(case, state, lane), strict=True):
+        item = domain.unknown("an item") if task.items and task.items.unordered else 0
+        pairs = (comparable(task, domain, words, item) for words in (wanted, results(case, state, lane)))
+        for result, want, got in zip(task.results, *pairs, strict=True):
             what = f"{result.name} is wrong" + (f" for board {lane}" if case.lanes > 1 else "")
             yield Claim(what, domain.ne(got, want, 64), lane)
     if task.elements and arrays is None:

@@ -18,6 +18,7 @@ from setwise.analysis.run.caller import RESULTS, word_at
 from setwise.analysis.run.interpreter import CODE, STACK, Interpreter, MemoryRange, MemoryRanges, Start, StepError
 from setwise.analysis.semantics.domains import Bits, Integers
 from setwise.analysis.semantics.state import GENERAL, MASKS, VECTORS, ContractViolation, SemanticsError
+from setwise.analysis.spec.lists import equal
 from setwise.analysis.spec.task import Argument, Place, Task
 
 _OFFSETS = (8, 24, 40, 56)  # offsets of rsp at entry from a multiple of 64
@@ -85,7 +86,7 @@ def _step(certificate: Certificate, found: Counterexample, rsp: int, domain: _Dr
     broken = ", ".join(machine.broken())
     if broken:
         return _confirmed(found, broken, got)
-    if got != found.expected:
+    if not equal(certificate.task, got, found.expected):
         return Confirmation("confirmed", "confirmed by stepping", got)
     if not found.runs or not found.anywhere or domain.drawn or machine.shift is None:
         why = "it depends on the addresses or the contents of code and memory"

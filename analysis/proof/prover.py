@@ -385,10 +385,10 @@ def confirmed(refuted: Certificate) -> Certificate:
 def _wishes(domain: Addresses, task: Task, words: Sequence[Bits]) -> Iterator[Bits]:
     """Yield properties of a readable counterexample as one-bit conditions, in order of priority.
 
-    `words` are the arguments. Boards should have few pieces, on low squares.
+    `words` are the arguments. Boards should have few pieces, on low squares, and mailboxes few.
     """
     unknown = [(argument, word) for argument, word in zip(task.words, words, strict=False) if not isinstance(word, int)]
-    words_are_boards = isinstance(task.specification, ReferenceFunction)
+    words_are_boards = bool(task.blocks) or isinstance(task.specification, ReferenceFunction)
     sliders: Bits = 0
     boards: list[Bits] = []
     for argument, word in unknown:
@@ -414,3 +414,12 @@ def _wishes(domain: Addresses, task: Task, words: Sequence[Bits]) -> Iterator[Bi
     for word in boards:
         for square in reversed(range(64)):
             yield domain.eq(domain.and_(word, 1 << square, 64), 0, 64)
+    mailboxes = {block.name for block in task.blocks if block.is_mailbox}
+    for word in (word for argument, word in unknown if argument.place.block in mailboxes):
+        for square in range(8):
+            yield domain.eq(domain.extract(word, 8 * square, 8, 64), _free(task.pieces), 8)
+
+
+def _free(pieces: str) -> int:
+    """Return the value of a square without a piece."""
+    return pieces.index(".") if "." in pieces else len(pieces)

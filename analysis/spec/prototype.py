@@ -11,8 +11,10 @@ from dataclasses import dataclass, replace
 from itertools import count
 from math import prod
 
-from setwise.analysis.spec.task import Argument, MemoryBlock, Place, ReferenceFunction, Result, Task
+from setwise.analysis.spec.elements import Shape, from_elements
+from setwise.analysis.spec.task import Argument, ItemList, MemoryBlock, Place, ReferenceFunction, Result, Task
 from setwise.codegen.files import read_checked
+from setwise.codegen.ir.routine import Written
 from setwise.codegen.machine.convention import SYSV
 
 _WIDE = "unsigned __int128"  # only as a result
@@ -66,11 +68,19 @@ def find_prototype(file: str, name: str) -> str:
     return " ".join(found[1].split())
 
 
-def task_of_prototype(prototype: str, function: ReferenceFunction, bounds: Mapping[str, int]) -> Task:
+def task_of_prototype(
+    prototype: str,
+    specification: ReferenceFunction | Written,
+    bounds: Mapping[str, int],
+    requires: Sequence[Written] = (),
+    pieces: str = "",
+    items: ItemList | None = None,
+) -> Task:
     """Return the task of a prototype.
 
-    `bounds` are exclusive upper bounds of integer parameters by name; such a parameter is not negative either. Raises
-    ValueError for a type that is not known, and for a function without results.
+    `bounds` are exclusive upper bounds of integer parameters by name; such a parameter is not negative either.
+    Functions that a user wrote take the prototype's parameters, as `elements` says. `pieces` and `items` are a
+    `Task`'s. Raises ValueError for a type that is not known, and for a function without results.
     """
     parts = re.fullmatch(r"([\w\s*]*?[\s*])(\w+)\s*\((.*)\)\s*;?\s*", prototype, re.DOTALL)
     if not parts:
@@ -107,23 +117,48 @@ def task_of_prototype(prototype: str, function: ReferenceFunction, bounds: Mappi
         else:
             blocks.append(block)
             arguments += [Argument(name, "block", place), *_words(name, Place("memory", name), kind, block.size)]
-    results = list(_returned(returned))
+    returns = list(_returned(returned))
+    results = [*returns]
     for argument in arguments:
-        place = argument.place
-        if place.file == "memory" and any(block.written and block.name == place.register for block in blocks):
-            results.append(Result(argument.name, place))
+        if any(block.written and block.name == argument.place.block for block in blocks):
+            results.append(Result(argument.name, argument.place))
     if not results:
         raise ValueError("nothing to compare: let it return a value or take a pointer that is not to const")
+    if items and not (returns and returns[0].place.file == "general" and len(returns) == 1):
+        raise ValueError("it does not return the number of items: write a prototype that returns an integer")
+    if items and items.block not in (block.name for block in blocks if block.written and block.alignment <= 8):
+        raise ValueError(f"'{items.block}' is no array of integers that it writes: name one that is not const")
+    narrow = [block.name for block in blocks if block.alignment < 8]
+    taken = [_shape(kind, block) for _, kind, block in parameters]
+    given = [_shape(_type(returned.split()), None)] if returns else []
+    given += [_shape(kind, block) for _, kind, block in parameters if block and block.written]
+    if isinstance(specification, Written):
+        specification = _of_elements(specification, taken, given)
     return Task(
-        function,
+        specification,
         "",
         tuple(arguments),
         tuple(results),
+        tuple(_of_elements(each, taken) for each in requires),
         saved=tuple(register.name for register in SYSV.saved),
         red_zone=SYSV.red_zone,
-        counts=tuple(result.name for result in results if result.place.bytes < 8),
+        counts=tuple(result.name for result in results if result.place.bytes < 8 or result.place.block in narrow),
         blocks=tuple(blocks),
+        pieces=pieces,
+        items=items,
     )
+
+
+def _of_elements(written: Written, *values: Sequence[Shape]) -> Written:
+    assert callable(written.given)
+    return replace(written, given=from_elements(written.given, *values))
+
+
+def _shape(kind: _Type, block: MemoryBlock | None) -> Shape:
+    if block is not None:
+        size = 8 if kind.vector else kind.size
+        return Shape(size, block.size // size)
+    return Shape(8, kind.size // 8 if kind.size > 8 else 0)
 
 
 def _parameter(text: str, default: str) -> tuple[str, _Type, MemoryBlock | None]:

@@ -7,7 +7,8 @@ ray-walk, or comes from a user: a function or another routine.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from inspect import isfunction
+from inspect import isfunction, unwrap
+from types import CodeType
 from typing import Any, Literal
 
 from setwise.analysis.code.decode import Binary
@@ -68,6 +69,11 @@ class Place:
             return {1: "z", 2: "x", 4: "y", 8: "z"}[self.lanes] + self.register[1:]
         return self.register if self.file == "general" else f"{self.register or 'memory'} at {self.offset}"
 
+    @property
+    def block(self) -> str:
+        """The name of the block that holds the value, "" if none does."""
+        return self.register if self.file == "memory" else ""
+
     def filled(self, domain: Domain, word: Bits, before: Bits) -> Bits:
         """Return the 64 bits of a register or stack slot that holds a word, with unknown bits as in `before`."""
         if self.bytes == 8:
@@ -115,6 +121,19 @@ class MemoryBlock:
     alignment: int
     written: bool
 
+    @property
+    def is_mailbox(self) -> bool:
+        """Whether the block may be a board of one byte for each square."""
+        return (self.size, self.alignment) == (64, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class ItemList:
+    """A list in a block: its elements are the items, and the first result is their number. Behind them all is free."""
+
+    block: str
+    unordered: bool = False
+
 
 @dataclass(frozen=True, slots=True)
 class ReferenceFunction:
@@ -139,7 +158,8 @@ class Task:
     below rsp and `home` bytes above the return address. For arrays, `elements` describes one board of each input; the
     further arguments of kind boards are then the arrays of results. A single one may be one of the inputs. `numbering`
     is the square numbering of all boards and squares. `counts` names the results that are no boards. `blocks` are
-    disjoint, except that read-only ones may overlap.
+    disjoint, except that read-only ones may overlap. `pieces` are the letters of a mailbox's bytes, from 0 on.
+    `items` is the list among the results, if any.
     """
 
     specification: str | Written | ReferenceFunction
@@ -155,6 +175,8 @@ class Task:
     numbering: Numbering = LITTLE_ENDIAN
     counts: tuple[str, ...] = ()
     blocks: tuple[MemoryBlock, ...] = ()
+    pieces: str = ""
+    items: ItemList | None = None
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -279,8 +301,14 @@ def results_of(
     )
     if not isinstance(specification, Written):
         raise TaskError(f"{specification} {said}")
-    again, given = partial(_called, specification, direction, domain, arguments), specification.given
-    raise _wrong(specification, said, last_return(given.__code__, again) if isfunction(given) else 0)
+    again, code = partial(_called, specification, direction, domain, arguments), _code(specification)
+    raise _wrong(specification, said, last_return(code, again) if code else 0)
+
+
+def _code(written: Written) -> CodeType | None:
+    """Return the code of a user's function; None for a routine."""
+    given = unwrap(written.given) if callable(written.given) else None
+    return given.__code__ if isfunction(given) else None
 
 
 def _wrong(written: Written, what: str, line: int = 0, kind: type[TaskError] = TaskError) -> TaskError:
@@ -307,8 +335,8 @@ def _called(written: Written, direction: str, domain: Domain, arguments: Sequenc
             return _wrong(written, f"{failure.text}, or run setwise check instead", failure.line, BranchingError)
         return _wrong(written, str(failure), failure.line)
 
-    file = written.given.__code__.co_filename if isfunction(written.given) else ""
-    with running(file, refused, TaskError):
+    code = _code(written)
+    with running(code.co_filename if code else "", refused, TaskError):
         result = function(*arguments)
         if domain.branched:
             raise BranchError("catches the error that a test of a word raises: let it pass")

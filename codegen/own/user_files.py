@@ -8,6 +8,7 @@ import copyreg
 import hashlib
 import importlib
 import importlib.util
+import inspect
 import linecache
 import sys
 from collections.abc import Iterable, Iterator
@@ -75,6 +76,20 @@ def routines_named(name: str) -> list[Routine]:
         near = ", ".join(get_close_matches(wanted, held) or held)
         raise ValueError(f"{module} has no routine '{wanted}': it has {near}")
     return like
+
+
+def function_named(name: str, number: int = 0) -> Written:
+    """Return a function of a file, `mine.py:masks`, as a specification, or as requirement `number` if that is above 0.
+
+    Raise ValueError for a file that is missing or fails, and for a name that is no function in it.
+    """
+    module, wanted = parted(name)
+    definitions_of(module)
+    function = getattr(sys.modules[module], wanted, None)
+    if not inspect.isfunction(function):
+        what = "a routine: write --spec" if isinstance(function, Definition) else "no function of this file"
+        raise ValueError(f"{name}: '{wanted}' is {what}")
+    return Written(name, function, number, f"{module}:{first_line(function.__code__)}")
 
 
 def _on_arrays(routine: Routine) -> Routine:

@@ -79,7 +79,7 @@ WRONG = {
     f"prove {OBJECT} --same-as g --prototype 'int f()' --lanes 2": "no --spec or --lanes, and --abi sysv",
     f"prove {OBJECT} --same-as g --prototype 'int f()' --abi win64": "no --spec or --lanes, and --abi sysv",
     f"prove {OBJECT} --same-as g --prototype 'int f()' --spec {DUMB7}": "no --spec or --lanes, and --abi sysv",
-    f"prove {OBJECT} --spec {DUMB7} --prototype 'int f()'": "--below go with --same-as SYM",
+    f"prove {OBJECT} --spec {DUMB7} --prototype 'int f()'": "--prototype goes with --same-as SYM",
     "prove --same-as g --prototype 'int f()'": "a function of an ELF file needs --object FILE --symbol SYM --spec NAME",
     f"prove {OBJECT} --same-as g --prototype 'int f()'": "a.o: no such file",
     f"prove {OBJECT} --same-as g --prototype-from none.h": "none.h",

@@ -137,7 +137,7 @@ def test_a_function_is_compared_with_another(tmp_path: Path, capsys: Capture) ->
     for line in (
         "simd as scalar, sysv: proved\n",
         "specification  the results of scalar\n",
-        "takes          boards in rdi (the address of 32 bytes, read-only), at in rsi, low in rdx (the address of 1 ",
+        "takes          boards in rdi (the address of 32 bytes, read-only), at in rsi (below 4), low in rdx (the ",
         "gives          result in rax, the bytes of low\n",
     ):
         assert line in shown
