@@ -219,7 +219,7 @@ def prove_same(
     """Try to prove that two functions of ELF files with the same C prototype give equal results.
 
     `other` may also be the name of a function in Python, `mine.py:masks`, and `requires` are names of such functions:
-    only inputs for which each gives no 0 count. `bounds` are exclusive upper bounds of integer parameters by name,
+    only inputs for which each is true count. `bounds` are exclusive upper bounds of integer parameters by name,
     `pieces` the letters of a mailbox's bytes, and `items` a list that both write. The results are what a function
     returns, and all bytes behind its pointers that are not to const. The rest is as for `prove_function`.
     """

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from setwise.analysis import api
-from setwise.analysis.code.decode import Binary
+from setwise.analysis.code.decode import Binary, decode
 from setwise.analysis.code.objects import ObjectFunction
+from setwise.analysis.code.second_decoder import differences
 from setwise.analysis.commands.arguments import PATTERNS, add, bound, object_given, place
 from setwise.analysis.commands.questions import Asked, write_questions
 from setwise.analysis.commands.tables import print_json, print_reasons, print_table, report_not_made, tally
@@ -56,7 +57,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--prototype-from", metavar="FILE", help="the C file that declares the function")
     shown = "the integer parameter NAME is from 0 to N - 1 (may be repeated)"
     parser.add_argument("--below", type=bound, action="append", default=[], metavar="NAME=N", help=shown)
-    shown = "a function in Python, FILE.py:NAME, that gives no 0 for the inputs that count (may be repeated)"
+    shown = "a function in Python, FILE.py:NAME, that is true for the inputs that count (may be repeated)"
     parser.add_argument("--requires", action="append", default=[], metavar="PY", help=shown)
     shown = "letters of the bytes of a block of 64 from 0 on, as in pPnNbBrRqQkK, for counterexamples; . is no piece"
     parser.add_argument("--pieces", default="", metavar="LETTERS", help=shown)
@@ -68,6 +69,8 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--smt", type=place, metavar="DIR", help="save each solver query as SMT-LIB 2 in a new directory"
     )
     shown = "sha256 is the digest in listings and metadata.json, of code with zeros for distances to data"
+    shown = "read the bytes with LLVM's decoder, too; where the two decoders differ, nothing is proved"
+    parser.add_argument("--cross-check", action="store_true", help=shown)
     add(parser, "--json", help=f"print JSON instead of a table; {shown}; image_sha256 covers code and data")
 
 
@@ -80,6 +83,8 @@ def run(arguments: Namespace) -> int:
         with refused_by_system():
             checked(arguments.smt)
     proofs, requests = _proofs(arguments, keep)
+    if arguments.cross_check:
+        proofs = [*map(_cross_checked, proofs)]
     written = write_questions(arguments.smt, map(_titled_questions, proofs)) if keep else 0
     if arguments.json:
         print_json([proof.row for proof in proofs])
@@ -145,6 +150,16 @@ def _comparison(arguments: Namespace, keep: bool) -> Proof:
         time_limit=arguments.time_limit,
         keep=keep,
     )
+
+
+def _cross_checked(proof: Proof) -> Proof:
+    """Return the proof; one that is not, if LLVM reads other instructions."""
+    certificate = proof.certificate
+    different = differences(decode(certificate.binary.text)) if certificate and certificate.instructions else []
+    if certificate is None or not different:
+        return proof
+    reason = f"LLVM's decoder reads {counted(len(different), 'instruction')} otherwise: {different[0]}"
+    return replace(proof, certificate=replace(certificate, status="not proved", reason=reason))
 
 
 def _titled_questions(proof: Proof) -> tuple[str, Asked]:

@@ -9,7 +9,8 @@ import pytest
 
 from setwise.analysis import api
 from setwise.analysis.code.binary import binary_of
-from setwise.analysis.code.decode import Binary
+from setwise.analysis.code.decode import Binary, Decoded, decode
+from setwise.analysis.commands import prove
 from setwise.analysis.proof import solver
 from setwise.analysis.proof.certificate import Certificate, Confirmation, Counterexample
 from setwise.analysis.proof.prover import Prover
@@ -26,7 +27,7 @@ from setwise.codegen.lower import lower
 from setwise.codegen.numbering import BIG_ENDIAN_FILES
 from tests.analysis.commands.running import Capture, complaint, drawings, numbers, printed
 from tests.analysis.listings import assembled
-from tests.conftest import require_module
+from tests.conftest import require_module, require_tool
 
 require_module("bitwuzla")
 
@@ -178,3 +179,23 @@ def test_a_formula_that_is_too_large_names_cause_and_remedy(capsys: Capture, mon
     monkeypatch.setattr(solver, "_LARGEST_FORMULA", 0)
     shown = printed(capsys, "prove", NAME, "--isa", "x86-64", "--abi", "wiki", status=1)
     assert re.fullmatch("not proved: .*specification.*table.*setwise check.*", shown.splitlines()[-1])
+
+
+def test_a_difference_between_decoders_is_no_proof(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    require_tool("llvm-mc-19")
+    asked = ("prove", NAME, "--isa", "x86-64", "--abi", "sysv")
+    assert ": proved\n" in printed(capsys, *asked, "--cross-check")
+
+    def otherwise(text: bytes) -> tuple[Decoded, ...]:
+        return tuple(replace(each, mnemonic="nop") for each in decode(text))
+
+    monkeypatch.setattr(prove, "decode", otherwise)
+    shown = printed(capsys, *asked, "--cross-check", status=1)
+    assert ": not proved\n" in shown
+    assert "LLVM's decoder reads" in shown
+    assert ": proved\n" in printed(capsys, *asked)
+
+
+def test_a_missing_second_decoder_is_named(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    monkeypatch.setenv("PATH", "")
+    assert "llvm-mc, is not installed: apt-get install llvm" in complaint(capsys, "prove", NAME, "--cross-check")
