@@ -1,13 +1,12 @@
 """Proofs of kernels and of functions in ELF files against the contracts of routines."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from math import prod
 from operator import attrgetter
-from types import MappingProxyType
 from typing import Any
 
 from setwise.analysis.code.binary import binary_of
@@ -18,9 +17,9 @@ from setwise.analysis.proof.certificate import Certificate, Confirmation
 from setwise.analysis.proof.prover import TIME_LIMIT, Prover
 from setwise.analysis.proof.solver import Question
 from setwise.analysis.spec.contracts import task_of
-from setwise.analysis.spec.prototype import task_of_prototype
+from setwise.analysis.spec.prototype import Prototype
 from setwise.analysis.spec.raywalk import DIR8, SETS
-from setwise.analysis.spec.task import ItemList, ReferenceFunction, Task
+from setwise.analysis.spec.task import ReferenceFunction, Task
 from setwise.analysis.workers import Workers
 from setwise.codegen.ir.routine import Routine, Written
 from setwise.codegen.kernel import Kernel, widths
@@ -207,21 +206,15 @@ def prove_function(
 def prove_same(
     function: ObjectFunction,
     other: ObjectFunction | str,
-    prototype: str,
-    bounds: Mapping[str, int] = MappingProxyType({}),
+    prototype: Prototype,
     *,
-    requires: Sequence[str] = (),
-    pieces: str = "",
-    items: ItemList | None = None,
     time_limit: float = TIME_LIMIT,
     keep: bool = False,
 ) -> Proof:
     """Try to prove that two functions of ELF files with the same C prototype give equal results.
 
-    `other` may also be the name of a function in Python, `mine.py:masks`, and `requires` are names of such functions:
-    only inputs for which each is true count. `bounds` are exclusive upper bounds of integer parameters by name,
-    `pieces` the letters of a mailbox's bytes, and `items` a list that both write. The results are what a function
-    returns, and all bytes behind its pointers that are not to const. The rest is as for `prove_function`.
+    `other` may also be the name of a function in Python, `mine.py:masks`. The results are what a function returns, and
+    all bytes behind its pointers that are not to const. The rest is as for `prove_function`.
     """
     specification: ReferenceFunction | Written
     if isinstance(other, str):
@@ -231,13 +224,9 @@ def prove_same(
         code = other.with_calls
         specification = ReferenceFunction(name, code, code.layout)
         source = ["--same-as", other.symbol, "--in", other.file]
-    required = [function_named(each, number) for number, each in enumerate(requires, 1)]
-    task = task_of_prototype(prototype, specification, bounds, required, pieces, items)
-    below = [word for name, bound in bounds.items() for word in ("--below", f"{name}={bound}")]
-    conditions = [word for each in requires for word in ("--requires", each)]
-    written = ["--list", items.block, *["--unordered"] * items.unordered] if items else []
-    words = (*source, "--prototype", prototype, *below, *conditions, *written)
+    words = (*source, *prototype.options())
     key = function.symbol, None, 1, SYSV.name
+    task = prototype.task(specification)
     return _of_function(function, function.with_calls, task, key, name, words, time_limit, keep)
 
 

@@ -52,6 +52,14 @@ def bound(given: str) -> tuple[str, int]:
     return name, int(number)
 
 
+def pair(given: str) -> tuple[str, str]:
+    """Return the two names of A=B. Raises ArgumentTypeError for anything else."""
+    one, _, other = given.partition("=")
+    if not one.isidentifier() or not other.isidentifier():
+        raise ArgumentTypeError(f"invalid pair '{given}': give two parameters, such as out=in")
+    return one, other
+
+
 def place(given: str) -> str:
     """Return the path of a file or directory to write as given. Raises ArgumentTypeError for "" and "-"."""
     if given in ("", "-"):

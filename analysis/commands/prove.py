@@ -10,7 +10,7 @@ from setwise.analysis import api
 from setwise.analysis.code.decode import Binary, decode
 from setwise.analysis.code.objects import ObjectFunction
 from setwise.analysis.code.second_decoder import differences
-from setwise.analysis.commands.arguments import PATTERNS, add, bound, object_given, place
+from setwise.analysis.commands.arguments import PATTERNS, add, bound, object_given, pair, place
 from setwise.analysis.commands.questions import Asked, write_questions
 from setwise.analysis.commands.tables import print_json, print_reasons, print_table, report_not_made, tally
 from setwise.analysis.errors import refused_by_system
@@ -20,7 +20,7 @@ from setwise.analysis.proof.certificate import Certificate
 from setwise.analysis.proofs import Proof
 from setwise.analysis.semantics.domains import BitVectors
 from setwise.analysis.spec.lists import listed
-from setwise.analysis.spec.prototype import find_prototype
+from setwise.analysis.spec.prototype import Prototype, find_prototype
 from setwise.analysis.spec.task import Argument, ItemList, MemoryBlock, ReferenceFunction, Task
 from setwise.analysis.text import counted, table
 from setwise.codegen.catalogue import chosen, find
@@ -59,6 +59,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--below", type=bound, action="append", default=[], metavar="NAME=N", help=shown)
     shown = "a function in Python, FILE.py:NAME, that is true for the inputs that count (may be repeated)"
     parser.add_argument("--requires", action="append", default=[], metavar="PY", help=shown)
+    shown = "the pointers A and B are equal; other blocks are disjoint, or read-only (may be repeated)"
+    parser.add_argument("--alias", type=pair, action="append", default=[], metavar="A=B", help=shown)
     shown = "letters of the bytes of a block of 64 from 0 on, as in pPnNbBrRqQkK, for counterexamples; . is no piece"
     parser.add_argument("--pieces", default="", metavar="LETTERS", help=shown)
     shown = "the array that holds as many items as the function returns; what is behind them does not count"
@@ -122,6 +124,7 @@ def _of_twins(arguments: Namespace) -> dict[str, object]:
         "--prototype-from": arguments.prototype_from,
         "--below": arguments.below,
         "--requires": arguments.requires,
+        "--alias": arguments.alias,
         "--pieces": arguments.pieces,
         "--list": arguments.list,
         "--unordered": arguments.unordered,
@@ -139,17 +142,16 @@ def _comparison(arguments: Namespace, keep: bool) -> Proof:
         other = ObjectFunction(arguments.other or arguments.object, other)
     elif arguments.other:
         raise ValueError("--in names the file of a symbol: leave it out for a function in Python")
-    return api.prove_same(
-        ObjectFunction(arguments.object, arguments.symbol),
-        other,
+    agreed = Prototype(
         prototype or find_prototype(declared, arguments.symbol),
         dict(arguments.below),
-        requires=arguments.requires,
-        pieces=arguments.pieces,
-        items=ItemList(arguments.list, arguments.unordered) if arguments.list else None,
-        time_limit=arguments.time_limit,
-        keep=keep,
+        tuple(arguments.requires),
+        tuple(arguments.alias),
+        arguments.pieces,
+        ItemList(arguments.list, arguments.unordered) if arguments.list else None,
     )
+    function = ObjectFunction(arguments.object, arguments.symbol)
+    return api.prove_same(function, other, agreed, time_limit=arguments.time_limit, keep=keep)
 
 
 def _cross_checked(proof: Proof) -> Proof:

@@ -166,8 +166,9 @@ class Space:
             self._located(pointer, size, "reads")
         cells = self.cells[pointer.base]
         if offset < cells.low or offset + mask + size > cells.high:
-            where = f"reads {size} bytes of '{cells.name}' at an offset that depends on the arguments"
-            self.must.append((self._is_own(pointer, size), where))
+            place = self.domain.add(pointer.index, (offset - cells.low) % (1 << 64), 64)
+            inside = self.domain.ult(place, max(0, cells.high - cells.low - size + 1), 64)
+            self.must.append((inside, f"reads {size} bytes outside '{cells.name}'"))
 
         def read(start: int) -> Bits:
             is_inside = cells.low <= start <= cells.high - size

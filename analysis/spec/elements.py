@@ -47,22 +47,26 @@ class Shape:
 
 
 def from_elements(
-    function: Callable[..., Any], parameters: Sequence[Shape], results: Sequence[Shape] = ()
+    function: Callable[..., Any], parameters: Sequence[tuple[str, Shape]], results: Sequence[Shape] = ()
 ) -> Callable[..., Any]:
     """Return the function of words that calls `function` with elements and returns the words of its results.
 
-    Without `results` it returns what `function` returns, the word of a requirement.
+    The words of parameters with one name come once. Without `results` it returns what `function` returns, the word of a
+    requirement.
     """
 
     @wraps(function)
     def called(*words: Word) -> Any:
-        remaining = iter(words)
-        returned = function(*(each.read(remaining) for each in parameters))
+        remaining, values = iter(words), dict[str, Any]()
+        for name, shape in parameters:
+            if name not in values:
+                values[name] = shape.read(remaining)
+        returned = function(*(values[name] for name, _ in parameters))
         if not results:
             return returned
-        values = returned if len(results) > 1 else (returned,)
-        if not isinstance(values, list | tuple) or len(values) != len(results):
+        gave = returned if len(results) > 1 else (returned,)
+        if not isinstance(gave, list | tuple) or len(gave) != len(results):
             raise TypeError(f"must return {len(results)} values: first what C returns, then each array that it writes")
-        return tuple(word for value, given in zip(results, values, strict=True) for word in value.words(given))
+        return tuple(word for shape, value in zip(results, gave, strict=True) for word in shape.words(value))
 
     return called

@@ -6,8 +6,8 @@ not const are results, too.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import count
 from math import prod
 
@@ -16,6 +16,7 @@ from setwise.analysis.spec.task import Argument, ItemList, MemoryBlock, Place, R
 from setwise.codegen.files import read_checked
 from setwise.codegen.ir.routine import Written
 from setwise.codegen.machine.convention import SYSV
+from setwise.codegen.own.user_files import function_named
 
 _WIDE = "unsigned __int128"  # only as a result
 _IGNORED = {"const", "extern", "static", "inline", "restrict", "__restrict", "__restrict__"}
@@ -36,6 +37,8 @@ class _Type:
     vector: bool = False
     below: int = 0
 
+
+_Parameter = tuple[str, _Type, MemoryBlock | None]
 
 _PLAIN = {"char": 1, "short": 2, "int": 4, "long": 8, "long long": 8}
 _TYPES = {
@@ -68,38 +71,122 @@ def find_prototype(file: str, name: str) -> str:
     return " ".join(found[1].split())
 
 
-def task_of_prototype(
-    prototype: str,
-    specification: ReferenceFunction | Written,
-    bounds: Mapping[str, int],
-    requires: Sequence[Written] = (),
-    pieces: str = "",
-    items: ItemList | None = None,
-) -> Task:
-    """Return the task of a prototype.
+@dataclass(frozen=True, slots=True)
+class Prototype:
+    """A C prototype, as text, with what it does not say.
 
     `bounds` are exclusive upper bounds of integer parameters by name; such a parameter is not negative either.
-    Functions that a user wrote take the prototype's parameters, as `elements` says. `pieces` and `items` are a
-    `Task`'s. Raises ValueError for a type that is not known, and for a function without results.
+    `requires` are names of functions in Python, `mine.py:legal`, that are true for the inputs that count. `aliases` are
+    pairs of pointer parameters that are equal. `pieces` and `items` are a `Task`'s.
     """
-    parts = re.fullmatch(r"([\w\s*]*?[\s*])(\w+)\s*\((.*)\)\s*;?\s*", prototype, re.DOTALL)
-    if not parts:
-        example = "'uint64_t f(uint64_t a, const uint8_t t[64])'"
-        raise ValueError(f"'{prototype}' is no prototype: write one such as {example}")
-    returned, _, listed = parts.groups()
+
+    text: str
+    bounds: Mapping[str, int] = field(default_factory=dict)
+    requires: tuple[str, ...] = ()
+    aliases: tuple[tuple[str, str], ...] = ()
+    pieces: str = ""
+    items: ItemList | None = None
+
+    def options(self) -> Iterator[str]:
+        """Yield the arguments of `setwise prove` for it."""
+        yield from ("--prototype", self.text)
+        for name, bound in self.bounds.items():
+            yield from ("--below", f"{name}={bound}")
+        for name in self.requires:
+            yield from ("--requires", name)
+        for one, other in self.aliases:
+            yield from ("--alias", f"{one}={other}")
+        if self.items:
+            yield from ("--list", self.items.block, *["--unordered"] * self.items.unordered)
+
+    def task(self, specification: ReferenceFunction | Written) -> Task:
+        """Return its task. Functions that a user wrote take the prototype's parameters, as `elements` says.
+
+        Raises ValueError for a type that is not known, for a function without results, and for a name of no parameter
+        or of one of another kind.
+        """
+        parts = re.fullmatch(r"([\w\s*]*?[\s*])(\w+)\s*\((.*)\)\s*;?\s*", self.text, re.DOTALL)
+        if not parts:
+            example = "'uint64_t f(uint64_t a, const uint8_t t[64])'"
+            raise ValueError(f"'{self.text}' is no prototype: write one such as {example}")
+        returned, _, listed = parts.groups()
+        parameters = [*_parameters(listed)]
+        self._check_bounds(parameters)
+        parameters, held_by = self._aliased(parameters)
+        arguments, blocks = _placed(parameters, held_by, self.bounds)
+        returns = [*_returned(returned)]
+        written = [block.name for block in blocks if block.written]
+        results = [*returns, *(Result(each.name, each.place) for each in arguments if each.place.block in written)]
+        if not results:
+            raise ValueError("nothing to compare: let it return a value or take a pointer that is not to const")
+        if self.items and not (len(returns) == 1 and returns[0].place.file == "general"):
+            raise ValueError("it does not return the number of items: write a prototype that returns an integer")
+        narrow = {block.name for block in blocks if block.alignment < 8}
+        if self.items and self.items.block not in {*written} & {b.name for b in blocks if b.alignment <= 8}:
+            raise ValueError(f"'{self.items.block}' is no array of integers that it writes: name one that is not const")
+        taken = [(held_by.get(name, name), _shape(kind, block)) for name, kind, block in parameters]
+        given = [_shape(_type(returned.split()), None)] if returns else []
+        given += [_shape(kind, block) for name, kind, block in parameters if block and name in written]
+        if isinstance(specification, Written):
+            specification = _of_elements(specification, taken, given)
+        required = [function_named(name, number) for number, name in enumerate(self.requires, 1)]
+        return Task(
+            specification,
+            "",
+            tuple(arguments),
+            tuple(results),
+            tuple(_of_elements(each, taken) for each in required),
+            saved=tuple(register.name for register in SYSV.saved),
+            red_zone=SYSV.red_zone,
+            counts=tuple(each.name for each in results if each.place.bytes < 8 or each.place.block in narrow),
+            blocks=tuple(blocks),
+            pieces=self.pieces,
+            items=self.items,
+        )
+
+    def _check_bounds(self, parameters: Iterable[_Parameter]) -> None:
+        integers = {name: kind for name, kind, block in parameters if block is None and not kind.vector}
+        for name, bound in self.bounds.items():
+            if name not in integers:
+                raise ValueError(f"'{name}' is no integer parameter: choose from {', '.join(integers) or 'none'}")
+            most = integers[name].below or 1 << 8 * integers[name].size - integers[name].signed
+            if bound > most:
+                raise ValueError(f"'{name}' is always below {most}, which is less than {bound}: give at most that")
+
+    def _aliased(self, parameters: Sequence[_Parameter]) -> tuple[list[_Parameter], dict[str, str]]:
+        """Return the parameters with one block for equal pointers, and the name of the block of each further one."""
+        blocks = {name: block for name, _, block in parameters if block}
+        held_by: dict[str, str] = {}
+        for pair in self.aliases:
+            for name in pair:
+                if name not in blocks:
+                    raise ValueError(f"'{name}' is no pointer parameter: choose from {', '.join(blocks) or 'none'}")
+            one, other = sorted(pair, key=[*blocks].index)
+            first = held_by.get(one, one)
+            here, there = blocks[first], blocks[other]
+            if one == other or here.size != there.size or other in held_by:
+                raise ValueError(f"'{one}' and '{other}' are no two arrays of one size: name two such parameters, once")
+            held_by[other] = first
+            widest = max(here.alignment, there.alignment)
+            blocks[first] = replace(here, alignment=widest, written=here.written or there.written)
+        return [(name, kind, blocks.get(name)) for name, kind, _ in parameters], held_by
+
+
+def _parameters(listed: str) -> Iterator[_Parameter]:
+    names = set[str]()
     texts = [] if listed.strip() in ("", "void") else listed.split(",")
-    parameters = [_parameter(text.strip(), f"argument{at}") for at, text in enumerate(texts, 1)]
-    names = [name for name, _, _ in parameters]
-    repeated = [name for name in names if names.count(name) > 1]
-    if repeated:
-        raise ValueError(f"two parameters are called '{repeated[0]}': give each its own name")
-    integers = {name: kind for name, kind, block in parameters if block is None and not kind.vector}
-    for name, bound in bounds.items():
-        if name not in integers:
-            raise ValueError(f"'{name}' is no integer parameter: choose from {', '.join(integers) or 'none'}")
-        most = integers[name].below or 1 << 8 * integers[name].size - integers[name].signed
-        if bound > most:
-            raise ValueError(f"'{name}' is always below {most}, which is less than {bound}: give at most that")
+    for at, text in enumerate(texts, 1):
+        found = _parameter(text.strip(), f"argument{at}")
+        if found[0] in names:
+            raise ValueError(f"two parameters are called '{found[0]}': give each its own name")
+        names.add(found[0])
+        yield found
+
+
+def _placed(
+    parameters: Iterable[_Parameter], held_by: Mapping[str, str], bounds: Mapping[str, int]
+) -> tuple[list[Argument], list[MemoryBlock]]:
+    """Return the arguments in their places, and the blocks that pointers point to."""
     arguments, blocks = list[Argument](), list[MemoryBlock]()
     general, vectors, stack = iter(SYSV.arguments), iter(SYSV.vector_arguments), count(SYSV.stack_arguments, 8)
     for name, kind, block in parameters:
@@ -114,44 +201,17 @@ def task_of_prototype(
         if block is None:
             place = replace(place, bytes=kind.size, signed=kind.signed)
             arguments.append(_argument(name, place, bounds.get(name, kind.below)))
-        else:
+            continue
+        arguments.append(Argument(held_by.get(name, name), "block", place))
+        if name not in held_by:
             blocks.append(block)
-            arguments += [Argument(name, "block", place), *_words(name, Place("memory", name), kind, block.size)]
-    returns = list(_returned(returned))
-    results = [*returns]
-    for argument in arguments:
-        if any(block.written and block.name == argument.place.block for block in blocks):
-            results.append(Result(argument.name, argument.place))
-    if not results:
-        raise ValueError("nothing to compare: let it return a value or take a pointer that is not to const")
-    if items and not (returns and returns[0].place.file == "general" and len(returns) == 1):
-        raise ValueError("it does not return the number of items: write a prototype that returns an integer")
-    if items and items.block not in (block.name for block in blocks if block.written and block.alignment <= 8):
-        raise ValueError(f"'{items.block}' is no array of integers that it writes: name one that is not const")
-    narrow = [block.name for block in blocks if block.alignment < 8]
-    taken = [_shape(kind, block) for _, kind, block in parameters]
-    given = [_shape(_type(returned.split()), None)] if returns else []
-    given += [_shape(kind, block) for _, kind, block in parameters if block and block.written]
-    if isinstance(specification, Written):
-        specification = _of_elements(specification, taken, given)
-    return Task(
-        specification,
-        "",
-        tuple(arguments),
-        tuple(results),
-        tuple(_of_elements(each, taken) for each in requires),
-        saved=tuple(register.name for register in SYSV.saved),
-        red_zone=SYSV.red_zone,
-        counts=tuple(result.name for result in results if result.place.bytes < 8 or result.place.block in narrow),
-        blocks=tuple(blocks),
-        pieces=pieces,
-        items=items,
-    )
+            arguments += _words(name, Place("memory", name), kind, block.size)
+    return arguments, blocks
 
 
-def _of_elements(written: Written, *values: Sequence[Shape]) -> Written:
+def _of_elements(written: Written, parameters: Sequence[tuple[str, Shape]], results: Sequence[Shape] = ()) -> Written:
     assert callable(written.given)
-    return replace(written, given=from_elements(written.given, *values))
+    return replace(written, given=from_elements(written.given, parameters, results))
 
 
 def _shape(kind: _Type, block: MemoryBlock | None) -> Shape:
@@ -161,7 +221,7 @@ def _shape(kind: _Type, block: MemoryBlock | None) -> Shape:
     return Shape(8, kind.size // 8 if kind.size > 8 else 0)
 
 
-def _parameter(text: str, default: str) -> tuple[str, _Type, MemoryBlock | None]:
+def _parameter(text: str, default: str) -> _Parameter:
     """Return a parameter's name, the type of its value or elements, and the block that it points to, if any."""
     head, bracket, _ = text.partition("[")
     before, star, after = head.partition("*")

@@ -7,6 +7,7 @@ import pytest
 from setwise.analysis.code.objects import ObjectFunction
 from setwise.analysis.commands.prove import certificate_text
 from setwise.analysis.proofs import Proof, prove_same
+from setwise.analysis.spec.prototype import Prototype
 from setwise.analysis.spec.task import ItemList
 from tests.analysis.listings import compiled
 from tests.conftest import require_module
@@ -85,18 +86,13 @@ def judged(folder: Path, text: str, by: str, most: int, unordered: bool = False,
         (folder / name).mkdir(exist_ok=True)
         flags = ("-march=icelake-client",) if "_mm512" in each else ("-mno-avx", "-mno-bmi")
         made.append(ObjectFunction(str(compiled(folder / name, HEAD + each, *flags)), "f"))
-    few = folder / "few.py"
-    few.write_text(
-        f"def few(list, other, squares, *more):\n    for _ in range({most}):\n        squares &= squares - 1\n"
-        "    return squares == 0\n"
-    )
-    if MOVES in by:
-        few.write_text(few.read_text().replace("list, other, squares", "list, squares, other"))
-    prototype = MOVES if MOVES in by else THREATS
+    few, prototype = folder / "few.py", MOVES if MOVES in by else THREATS
+    named = "list, squares, _" if prototype == MOVES else "list, _, squares"
+    fewer = f"for _ in range({most}):\n        squares &= squares - 1"
+    few.write_text(f"def few({named}):\n    {fewer}\n    return squares == 0\n")
     items = ItemList("list", unordered) if listed else None
-    return prove_same(
-        made[0], made[1], prototype, requires=[f"{few}:few"], items=items, pieces="pPnNbBrRqQkK", time_limit=200.0
-    )
+    contract = Prototype(prototype, requires=(f"{few}:few",), pieces="pPnNbBrRqQkK", items=items)
+    return prove_same(made[0], made[1], contract, time_limit=200.0)
 
 
 @pytest.mark.parametrize("most", [6, pytest.param(16, marks=pytest.mark.slow)])
@@ -174,4 +170,4 @@ def test_items_count_as_often_as_they_come(tmp_path: Path) -> None:
 def test_a_list_needs_a_number_and_an_array(tmp_path: Path, prototype: str, named: str, said: str) -> None:
     function = ObjectFunction(str(compiled(tmp_path, "int f(void) { return 1; }")), "f")
     with pytest.raises(ValueError, match=said):
-        prove_same(function, function, prototype, items=ItemList(named))
+        prove_same(function, function, Prototype(prototype, items=ItemList(named)))

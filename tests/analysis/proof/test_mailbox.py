@@ -8,6 +8,7 @@ import pytest
 from setwise.analysis.code.objects import ObjectFunction
 from setwise.analysis.commands.prove import certificate_text
 from setwise.analysis.proofs import Proof, prove_same
+from setwise.analysis.spec.prototype import Prototype
 from tests.analysis.listings import assembled, compiled
 from tests.conftest import require_module
 
@@ -31,7 +32,7 @@ def judged(folder: Path, text: str) -> Proof:
     file = folder / "ray_masks.py"
     file.write_text(on_page("ray_masks.py"))
     function, bounds = ObjectFunction(str(assembled(folder, text)), "ray_masks"), {"square": 64, "piece": 12}
-    return prove_same(function, f"{file}:ray_masks", MASKS, bounds, requires=[f"{file}:legal"], pieces=PIECES)
+    return prove_same(function, f"{file}:ray_masks", Prototype(MASKS, bounds, (f"{file}:legal",), pieces=PIECES))
 
 
 def test_the_specification_is_short() -> None:
@@ -90,8 +91,8 @@ def test_a_requirement_must_hold(tmp_path: Path) -> None:
     file.write_text("def least(board, n):\n    return board[0] & 15\ndef small(board, n):\n    return board[0] < 16\n")
     made = compiled(tmp_path, "unsigned char f(const unsigned char *board, unsigned n) { return board[0]; }")
     function, prototype = ObjectFunction(str(made), "f"), "uint8_t f(const uint8_t board[64], uint32_t n)"
-    assert prove_same(function, f"{file}:least", prototype).status == "refuted"
-    proof = prove_same(function, f"{file}:least", prototype, requires=[f"{file}:small"])
+    assert prove_same(function, f"{file}:least", Prototype(prototype)).status == "refuted"
+    proof = prove_same(function, f"{file}:least", Prototype(prototype, requires=(f"{file}:small",)))
     assert proof.status == "proved"
 
 
@@ -109,7 +110,7 @@ def test_elements_of_any_size(tmp_path: Path, returned: str) -> None:
     file = tmp_path / "spec.py"
     file.write_text(f"def f(out, b, a):\n    return {SAME[returned]}\n")
     function = ObjectFunction(str(compiled(tmp_path, text)), "f")
-    assert prove_same(function, f"{file}:f", WRITTEN.replace("int8_t a", "uint8_t a")).status == "proved"
+    assert prove_same(function, f"{file}:f", Prototype(WRITTEN.replace("int8_t a", "uint8_t a"))).status == "proved"
 
 
 WRONG = {
@@ -128,7 +129,7 @@ def test_a_wrong_specification_is_one_line(tmp_path: Path, body: str) -> None:
     file = tmp_path / "spec.py"
     file.write_text(f"def f(out, b, a):\n    {body}\n")
     function = ObjectFunction(str(compiled(tmp_path, "void f(void) {}")), "f")
-    proof = prove_same(function, f"{file}:f", WRITTEN)
+    proof = prove_same(function, f"{file}:f", Prototype(WRITTEN))
     assert proof.status == "not proved"
     assert re.search(WRONG[body], proof.why)
     assert "\n" not in proof.why
@@ -148,4 +149,4 @@ def test_a_missing_function_is_named(tmp_path: Path, name: str, said: str) -> No
     (tmp_path / "spec.py").write_text(routine)
     function = ObjectFunction(str(compiled(tmp_path, "int f(void) { return 1; }")), "f")
     with pytest.raises(ValueError, match=said):
-        prove_same(function, str(tmp_path / name), "int f(void)")
+        prove_same(function, str(tmp_path / name), Prototype("int f(void)"))
