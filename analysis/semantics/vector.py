@@ -185,6 +185,45 @@ def _multiply_pairs(x: Execution) -> None:
     _put_sums(x, products, 32)
 
 
+def _multiply_bytes(x: Execution) -> None:
+    """Execute pmaddubsw: multiply unsigned by signed bytes, and add each two neighbouring products with saturation."""
+    d, products = x.domain, list[Bits]()
+    for unsigned, signed in zip(*x.sources(8, 2), strict=True):
+        products.append(d.mul(x.extend(unsigned, 8, 32), x.sign_extend(signed, 8, 32), 32))
+    sums = (d.add(a, b, 32) for a, b in zip(products[::2], products[1::2], strict=True))
+    least, most = 0xFFFF_8000, 0x7FFF
+    kept = (_smaller(True, True, d, _smaller(True, False, d, each, least, 32), most, 32) for each in sums)
+    x.put_elements([d.extract(each, 0, 16, 32) for each in kept], 16)
+
+
+def _multiply_without_carry(x: Execution) -> None:
+    """Execute pclmulqdq: the carry-less product of one 64-bit half of each 128 bits of both sources."""
+    d, (first, second), chosen = x.domain, x.sources(64, 2), x.immediate()
+    lanes = list[Bits]()
+    for at in range(0, len(first), 2):
+        a, b = x.extend(first[at + (chosen & 1)], 64, 128), second[at + (chosen >> 4 & 1)]
+        shifted = (d.ite(x.bit(b, place, 64), d.shl(a, place, 128), 0, 128) for place in range(64))
+        product = reduce(lambda one, other: d.xor(one, other, 128), shifted)
+        lanes += [d.extract(product, 0, 64, 128), d.extract(product, 64, 64, 128)]
+    x.put_elements(lanes, 64)
+
+
+def _shift_pair(is_left: bool, width: int, x: Execution) -> None:
+    """Execute vpshld, vpshrd, or with a third vector of counts vpshldv, vpshrdv: shift bits of the second source in."""
+    d = x.domain
+    if x.file(x.count - 1) == "immediate":
+        columns = [*x.sources(width, 2), [x.immediate()] * (x.width() // width)]
+    else:
+        columns = [x.elements(0, width), *x.sources(width, 2)]
+    shifted = []
+    for a, b, given in zip(*columns, strict=True):
+        count = x.extend(d.and_(given, width - 1, width), width, 2 * width)
+        pair = d.concat(a, b, width, width) if is_left else d.concat(b, a, width, width)
+        moved = d.shl(pair, count, 2 * width) if is_left else d.shr(pair, count, 2 * width)
+        shifted.append(d.extract(moved, width if is_left else 0, width, 2 * width))
+    x.put_elements(shifted, width)
+
+
 def _put_sums(x: Execution, elements: Sequence[Bits], width: int) -> None:
     """Write the sums of each two neighbouring elements."""
     pairs = zip(elements[::2], elements[1::2], strict=True)
@@ -304,6 +343,8 @@ TABLE: Mapping[str, Meaning] = with_twins(
             ("vpror d q", partial(_rotate, False)),
             ("vprolv d q", partial(lanewise, partial(rotated, True))),
             ("vprorv d q", partial(lanewise, partial(rotated, False))),
+            ("vpshld w d q, vpshldv w d q", partial(_shift_pair, True)),
+            ("vpshrd w d q, vpshrdv w d q", partial(_shift_pair, False)),
             ("vpternlog d q", _ternlog),
             ("vpopcnt b w d q", partial(lanewise, population, number=1)),
             ("vplzcnt d q", partial(lanewise, leading_zeros, number=1)),
@@ -327,6 +368,8 @@ TABLE: Mapping[str, Meaning] = with_twins(
         ),
         "pmuludq": partial(lanewise, _multiply_halves, 64),
         "pmaddwd": _multiply_pairs,
+        "pmaddubsw": _multiply_bytes,
+        "pclmulqdq": _multiply_without_carry,
         "psadbw": partial(lanewise, _sum_of_distances, 64),
         "ptest": _ptest,
         "vpmultishiftqb": _multishift,

@@ -85,6 +85,12 @@ vpmultishiftqb {zmm1,zmm2,zmm3|ymm1(k1),ymm2,[rsi]|xmm1(k1)(z),xmm2,qword ptr [r
 vpconflict{d|q} {zmm1,zmm9|ymm1(k1),ymm9|xmm1(k1)(z),[rsi+256]}; vpconflictq zmm1,qword ptr [rsi](1to8)
 {pabsb|pabsw|pabsd|pmaddwd|phaddw|phaddd} xmm1,{xmm2|[rsi]}; vphadd{w|d} ymm1,ymm2,{ymm3|[rsi]}
 vpabs{b|w|d|q} {zmm1,zmm2|ymm1(k1),[rsi]}; vpmaddwd {ymm1,ymm2,ymm3|zmm1(k1),zmm2,[rsi]}
+pmaddubsw xmm1,{xmm2|[rsi]}; vpmaddubsw {ymm1,ymm2,ymm3|zmm1(k1),zmm2,[rsi]}
+pclmulqdq xmm1,{xmm2|[rsi]},{0|1|16|17}; vpclmulqdq {xmm1,xmm2,xmm3|ymm1,ymm2,[rsi]|zmm1,zmm2,zmm3},{0|17}
+vpshld{w|d|q} {zmm1,zmm2,zmm3|ymm1(k1),ymm2,[rsi]},{0|5|77}
+vpshrd{w|d|q} {zmm1,zmm2,zmm3|xmm1(k1)(z),xmm2,[rsi]},{0|9|78}
+v{pshldv|pshrdv}{w|d|q} {zmm1,zmm2,zmm9|ymm1(k1),ymm2,[rsi]|xmm1(k1)(z),xmm2,xmm3}
+vpshldq zmm1,zmm2,qword ptr [rsi](1to8),7
 ptest {xmm1,xmm2|xmm9,xmm9|xmm1,[rsi]}; vptest {ymm1,ymm2|ymm9,ymm9|ymm1,ymm1}
 k{and|andn|or|xor|xnor|add}{b|w|d|q} k3,k1,k2; knot{b|w|d|q} k3,k1; kunpck{bw|wd|dq} k3,k1,k2
 {kshiftl|kshiftr}{b|w|d|q} k3,k1,{0|3|63|200}; {kortest|ktest}{b|w|d|q} {k1,k2|k1,k1|k0,k7}
