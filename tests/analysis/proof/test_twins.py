@@ -36,9 +36,11 @@ def test_verdicts(tmp_path: Path, pair: Pair, verdict: str, reason: str) -> None
     require_tool("g++")
     (tmp_path / "fills").mkdir()
     (tmp_path / "fills/fills.h").write_text(HEADER)
-    row = twins.judge(tmp_path, pair, "gcc", 20)
+    row = twins.judge(tmp_path, pair, "gcc", 20, 3)
     assert row.verdict == verdict, row
     assert reason in row.reason
+    assert row.mutants.total() == (3 if verdict == "proved" else 0)
+    assert row.mutants["refuted"] >= row.mutants.total() - 1
 
 
 def test_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -47,4 +49,4 @@ def test_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     *rows, total = capsys.readouterr().out.splitlines()
     assert len(rows) == len(twins.PAIRS) == len({(pair.folder, pair.name) for pair in twins.PAIRS})
     assert all("not run" in row for row in rows)
-    assert total == f"{len(rows)} not run"
+    assert total == f"pairs: {len(rows)} not run"

@@ -4,18 +4,32 @@
 the twins with the flags of their makefiles (without link-time optimization), and prints a verdict for each pair. Each
 version of a function is called by `twin`, which is written here and has the same prototype in both objects. It also
 keeps to the inputs that the program passes: an Othello position has no square with two discs.
+
+With `--mutants N`, N mutants of each function that is proved are judged as well. Those that are proved are stepped on
+random inputs: any other result than the function's is a fault of the prover.
 """
 
 import argparse
 import json
+import random
 import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+
+from setwise.analysis.code.decode import Binary
+from setwise.analysis.code.objects import ObjectFunction
+from setwise.analysis.proof.certificate import Counterexample
+from setwise.analysis.proof.concrete_execution import replayed
+from setwise.analysis.proof.prover import Prover
+from setwise.analysis.semantics.state import SemanticsError
+from setwise.analysis.spec.prototype import Prototype
+from setwise.analysis.spec.task import ReferenceFunction, Task
+from tests.analysis.mutants import mutants
 
 COMPILERS = {"gcc": ("gcc", "g++"), "clang": ("clang-19", "clang++-19")}
 BOARDS = "uint64_t twin(uint64_t P, uint64_t O)"
@@ -60,6 +74,8 @@ class Row:
     verdict: str
     reason: str = ""
     seconds: float = 0.0
+    mutants: Counter[str] = field(default_factory=Counter)
+    """The verdicts on its mutants."""
 
 
 def _edax() -> Iterator[Pair]:
@@ -315,8 +331,39 @@ def compile_version(folder: Path, pair: Pair, version: Version, compiler: str, m
     return "" if ran.returncode == 0 else (errors or [f"exit status {ran.returncode}"])[0]
 
 
-def judge(folder: Path, pair: Pair, compiler: str, limit: float) -> Row:
-    """Compile both versions of a pair and compare them."""
+def judge_mutants(files: Sequence[Path], pair: Pair, number: int, limit: float) -> Counter[str]:
+    """Return the verdicts on mutants of the second function."""
+    reference, code = (ObjectFunction(str(file), "twin").with_calls for file in files)
+    bounds = {name: int(below) for name, _, below in [pair.below.partition("=")] if name}
+    task = Prototype(pair.prototype, bounds).task(ReferenceFunction("twin", reference, reference.layout))
+    prover, found = Prover(), Counter[str]()
+    for mutant in mutants(code, number):
+        certificate = prover.prove(mutant.binary, task, limit)
+        is_wrong = certificate.status == "proved" and not same_by_stepping(code, mutant.binary, task)
+        found["WRONGLY PROVED" if is_wrong else certificate.status] += 1
+        if certificate.status == "proved":
+            print(f"    proved{' WRONGLY' if is_wrong else ''}: {mutant.description}", flush=True)
+    return found
+
+
+def same_by_stepping(one: Binary, other: Binary, task: Task) -> bool:
+    """Whether two functions give the same results for 100 random inputs."""
+    chance = random.Random(1)
+    for draw in range(100):
+        words = [chance.getrandbits(64) & (chance.getrandbits(64) if draw % 2 else -1) for _ in task.words]
+        inputs = zip(task.words, words, strict=True)
+        given = tuple((each.name, (word % each.below if each.below else word,)) for each, word in inputs)
+        case = Counterexample("", given, 0, (), (), {})
+        try:
+            if replayed(one, task, case) != replayed(other, task, case):
+                return False
+        except SemanticsError:
+            return False
+    return True
+
+
+def judge(folder: Path, pair: Pair, compiler: str, limit: float, number: int = 0) -> Row:
+    """Compile both versions of a pair and compare them, and if they are proved, so many mutants."""
     if not (folder / pair.folder).is_dir():
         return Row(pair, compiler, "not run", "no checkout")
     with tempfile.TemporaryDirectory() as made:
@@ -334,11 +381,13 @@ def judge(folder: Path, pair: Pair, compiler: str, limit: float) -> Row:
         except subprocess.TimeoutExpired:
             return Row(pair, compiler, "not proved", f"no answer in {2 * limit + 5:g} s", 2 * limit + 5)
         seconds = time.monotonic() - start
+        is_proved = ran.stdout and json.loads(ran.stdout)[0]["status"] == "proved"
+        verdicts = judge_mutants(objects, pair, number, limit) if number and is_proved else Counter[str]()
     if not ran.stdout:
         reason = ran.stderr.strip().splitlines()[-1].replace(f"{made}/", "").removeprefix("setwise prove: ")
         return Row(pair, compiler, "not proved", reason, seconds)
     found = json.loads(ran.stdout)[0]
-    return Row(pair, compiler, found["status"], found["reason"], seconds)
+    return Row(pair, compiler, found["status"], found["reason"], seconds, verdicts)
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -348,20 +397,26 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--only", default="", metavar="TEXT", help="only pairs whose folder and name hold this text")
     parser.add_argument("--compiler", action="append", choices=COMPILERS, help="default: both")
     parser.add_argument("--time-limit", type=float, default=60, metavar="S", help="seconds a pair (default: 60)")
+    parser.add_argument("--mutants", type=int, default=0, metavar="N", help="mutants of each proved function")
     options = parser.parse_args(arguments)
     rows = []
     for pair in PAIRS:
         if options.only not in f"{pair.folder}: {pair.name}":
             continue
         for compiler in options.compiler or COMPILERS:
-            row = judge(options.folder, pair, compiler, options.time_limit)
+            row = judge(options.folder, pair, compiler, options.time_limit, options.mutants)
             rows.append(row)
             project = pair.folder.partition("/")[0]
             print(
                 f"{project:<14}  {pair.name:<36}  {compiler:<5}  {row.verdict:<12}  {row.seconds:5.1f} s  {row.reason}",
                 flush=True,
             )
-    print(", ".join(f"{count} {verdict}" for verdict, count in Counter(row.verdict for row in rows).most_common()))
+    for title, verdicts in (
+        ("pairs", Counter(row.verdict for row in rows)),
+        ("mutants", sum((row.mutants for row in rows), Counter[str]())),
+    ):
+        if verdicts:
+            print(f"{title}: {', '.join(f'{count} {verdict}' for verdict, count in verdicts.most_common())}")
 
 
 if __name__ == "__main__":
