@@ -27,7 +27,7 @@ from tests.conftest import require_module, require_tool
 
 require_module("bitwuzla")
 
-QUICK, SLOW, LONG = 30, 2000, int(os.environ.get("SETWISE_PROGRAMS", "20000"))
+QUICK, SLOW, LONG = 30, 500, int(os.environ.get("SETWISE_PROGRAMS", "20000"))
 STEP = 250  # programs in one item
 TOGETHER = 50  # in one object
 LEAST = 5  # right ones of ten that are proved in the time that they have
