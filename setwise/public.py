@@ -3,6 +3,7 @@
 # isort: off
 from setwise.analysis.semantics.words import Word as Word
 from setwise.analysis.spec import raywalk as _raywalk
+from setwise.analysis.spec.closure import closure as closure
 from setwise.codegen import fills as fills
 from setwise.codegen.board import (
     ALL as ALL,

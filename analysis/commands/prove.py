@@ -199,7 +199,7 @@ def certificate_text(proof: Proof) -> str:
     named = [argument for argument in task.arguments if argument.place.file != "memory"]
     takes = ", ".join(f"{argument.name} in {_where(argument, blocks.get(argument.name))}" for argument in named)
     returned = [f"{one.name} in {one.place}" for one in task.results if one.place.file != "memory" or not blocks]
-    returned += [f"the bytes of {block.name}" for block in task.blocks if block.written]
+    returned += [_given(block, task) for block in task.blocks if block.written]
     given = f", {' and '.join(map(str, task.requires))}" if task.requires else ""
     notes = [
         *_digests(certificate.binary),
@@ -216,6 +216,12 @@ def certificate_text(proof: Proof) -> str:
     ]
     verdict = _refutation(proof) or f"{certificate.status}: {certificate.reason or f'{title} is right for all inputs'}"
     return "\n".join([*lines, "", *(f"{name:13}  {text}" for name, text in notes if text), "", verdict])
+
+
+def _given(block: MemoryBlock, task: Task) -> str:
+    if task.items is None or task.items.block != block.name:
+        return f"the bytes of {block.name}"
+    return f"so many items of {block.name}{', in any order' if task.items.unordered else ''}"
 
 
 def _specification(task: Task) -> str:

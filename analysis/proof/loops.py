@@ -8,8 +8,9 @@ an iteration changes, as `path_state.changed` finds it, is unknown at the head e
 from there changes more, that becomes unknown too, until a fixed point is reached.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import permutations
 
 from setwise.analysis.code.decode import signed
 from setwise.analysis.proof.path_state import Key, Variable, changed, drop, get, is_byte, put, variables
@@ -17,10 +18,13 @@ from setwise.analysis.proof.pointers import Addresses, Pointer
 from setwise.analysis.proof.symbolic import Explorer, Path, Stop, Ways
 from setwise.analysis.semantics.domains import Bits
 from setwise.analysis.semantics.state import SemanticsError, Unsupported
+from setwise.analysis.spec.closure import Closure
 
 MOST_BOARDS = 1 << 60  # more do not fit into the address space
 _REMEDY = "let each iteration write the same number of boards, and count up to n or down to 0, or run setwise check"
+_RISES = "the first a boards are done and right, and a rises to n"
 _TRIES = 16  # most attempts to make an invariant inductive, without `limits` and again with them
+_MOST_SETS = 6  # most words of which pairs are guessed about
 _FORGOTTEN = ("registers", "vectors", "flags")  # these, and bytes of memory, may be unknown at a loop's head
 _OF_INVARIANT = [("memory", "arrays", name) for name in ("frontier", "round", "touched", "written")]
 
@@ -82,6 +86,14 @@ class Invariant:
         return self.domain.mul(number, rate, 64)
 
 
+class Guesses:
+    """A loop invariant of guesses alone, those about closures."""
+
+    def head(self, _: Bits) -> LoopHead:
+        """Return the head, at which nothing else is known."""
+        return LoopHead({}, (), 0, 0, ())
+
+
 def guess(
     domain: Addresses, count: Bits, path: Path, backs: Sequence[Path], variables: Sequence[Variable]
 ) -> Invariant:
@@ -127,10 +139,13 @@ class _Changes:
 
 
 class Loops:
-    """Induction over array loops. `settle` verifies a path's writes and moves its frontier, or raises Unsupported."""
+    """Induction over loops on arrays, and over those that fill until nothing changes, by the specification's closures.
 
-    def __init__(self, explorer: Explorer, settle: Callable[[Path], None]) -> None:
-        self.explorer, self.settle = explorer, settle
+    `settle` verifies a path's writes and moves its frontier, or raises Unsupported.
+    """
+
+    def __init__(self, explorer: Explorer, settle: Callable[[Path], None], closures: Sequence[Closure] = ()) -> None:
+        self.explorer, self.settle, self.closures = explorer, settle, closures
         self.domain = explorer.domain
         self.used = ""  # the invariant of the last loop that was proved, in words; empty if none was
 
@@ -155,25 +170,30 @@ class Loops:
             path.space.arrays.upward = backs[0].space.arrays.upward
         changes = _Changes()
         self._note(changes, path, backs)
-        invariant = guess(self.domain, self.explorer.case.count, path, backs, changes.variables)
+        invariants: list[Invariant | Guesses] = [Guesses()]
+        if not self.closures:
+            found = guess(self.domain, self.explorer.case.count, path, backs, changes.variables)
+            invariants = [replace(found, limits=()), found]  # conditions about limits are hard for the solver
         self.settle(path)
         if not self.explorer.possible(path):
             return []
-        if not all(self.explorer.sure(path, claim) for _, claim in self._claims(path, invariant.head(0))):
+        if not all(self.explorer.sure(path, claim) for _, claim in self._claims(path, invariants[-1].head(0))):
             raise Unsupported(f"no invariant is found for the loop at {head:#x}: {_REMEDY}")
-        for tried in (replace(invariant, limits=()), invariant):  # conditions about limits are hard for the solver
-            guesses = self._guesses(path, tried.head(0))
+        for tried in invariants:
+            guesses = self._guesses(path, tried.head(0), changes)
             held = {at for at, one in enumerate(guesses) if self.explorer.sure(path, one)}
             for _ in range(_TRIES):
-                found = self._keeps(path, changes, tried, held)
-                if found is not None:
+                kept = self._keeps(path, changes, tried, held)
+                if kept is not None:
                     break
-            if isinstance(found, list):
-                self.used = "the first a boards are done and right, and a rises to n"
-                return found
-        raise Unsupported(f"the loop at {head:#x}: {found or f'no invariant is found: {_REMEDY}'}")
+            if isinstance(kept, list):
+                self.used = "the squares grow within the closure" if self.closures else _RISES
+                return kept
+        raise Unsupported(f"the loop at {head:#x}: {kept or f'no invariant is found: {_REMEDY}'}")
 
-    def _keeps(self, path: Path, changes: _Changes, invariant: Invariant, held: set[int]) -> Ways | str | None:
+    def _keeps(
+        self, path: Path, changes: _Changes, invariant: "Invariant | Guesses", held: set[int]
+    ) -> Ways | str | None:
         """Return the paths that leave the loop if the invariant with the guesses `held` is inductive, else the reason.
 
         `held` are indices into `_guesses`. Returns None to ask for another attempt, after it has removed some of them
@@ -182,7 +202,7 @@ class Loops:
         rounds = self.domain.unknown(f"rounds of loop {len(path.inside)}")
         before, after = invariant.head(rounds), invariant.head(self.domain.add(rounds, 1, 64))
         start = self._arbitrary(path, changes, before)
-        guesses = self._guesses(start, before)
+        guesses = self._guesses(start, before, changes)
         start.conditions = (*start.conditions, *(guesses[at] for at in sorted(held)))
         if self.explorer.model(start) is None:
             return "the invariant is contradictory"
@@ -197,6 +217,8 @@ class Loops:
             return str(error)
         if self._note(changes, start, backs):
             return None
+        if self.closures and not set.intersection(*(self._growing(start, back, changes) for back in backs)):
+            return "it is not shown to end"
         kept = True
         for back in backs:
             for variable, condition in self._claims(back, after):
@@ -207,7 +229,7 @@ class Loops:
                         return "an iteration does not preserve the invariant"
                     changes.forgotten.add(variable)
                     kept = False
-            guesses = self._guesses(back, after)
+            guesses = self._guesses(back, after, changes)
             lost = {at for at in held if not self.explorer.sure(back, guesses[at])}
             held -= lost
             kept = kept and not lost
@@ -243,11 +265,38 @@ class Loops:
     def _is_same(self, one: Bits, other: Bits) -> Bits:
         return 1 if self.domain.distance(one, other) == 0 else self.domain.eq(one, other, 64)
 
-    def _guesses(self, path: Path, head: LoopHead) -> list[Bits]:
-        """Return the guess that the zero flag says whether no board is left, then the head's guesses."""
+    def _guesses(self, path: Path, head: LoopHead, changes: _Changes) -> list[Bits]:
+        """Return the guess that the zero flag says whether no board is left, the head's guesses, those on closures."""
         flag = path.state.flags.get("zf")
         tells = 0 if flag is None else self.domain.eq(flag(), self.domain.eq(head.left, 0, 64), 1)
-        return [tells, *head.guesses]
+        words = self._words(path, changes)
+        return [tells, *head.guesses, *(guess for each in self.closures for guess in self._of_squares(each, words))]
+
+    def _of_squares(self, closure: Closure, words: Sequence[Bits]) -> Iterator[Bits]:
+        """Yield guesses on words that change: what they hold, what holds them, and which have had their step."""
+        for word in words:
+            yield closure.within(closure.start, word)
+            yield closure.within(word, closure.word)
+        for word, other in permutations(words[:_MOST_SETS], 2):
+            yield closure.within(closure.after(word), other)
+            rest = self.domain.and_(word, self.domain.not_(other, 64), 64)  # all but those that are new
+            yield closure.within(closure.after(rest), word)
+
+    def _words(self, path: Path, changes: _Changes) -> list[Bits]:
+        words = [get(path.state, each) for each in changes.variables if each.is_word]
+        return [0 if isinstance(word, Pointer) or word is None else word for word in words]
+
+    def _growing(self, start: Path, back: Path, changes: _Changes) -> set[int]:
+        """Return the words, as indices, to which an iteration that comes back has added squares, and removed none.
+
+        A word that grows in each iteration cannot do so for ever.
+        """
+        domain, found = self.domain, set[int]()
+        for at, pair in enumerate(zip(self._words(start, changes), self._words(back, changes), strict=True)):
+            is_kept = domain.eq(domain.and_(*pair, 64), pair[0], 64)
+            if self.explorer.sure(back, domain.and_(is_kept, domain.ne(*pair, 64), 1)):
+                found.add(at)
+        return found
 
     def _round(self, start: Path) -> tuple[list[Path], Ways]:
         """Run one iteration from the head. Return the paths that come back to it, and all other paths and Stops."""
@@ -275,4 +324,6 @@ class Loops:
                 # Name it by the number of loops passed, not this loop's offset: similar loops share solver queries.
                 value = self.domain.unknown(f"{variable.name} of loop {len(path.inside)}", variable.width)
             put(start.state, variable, value)
+        smallest = (each.smallest(word) for word in self._words(start, changes) for each in self.closures)
+        start.conditions = (*start.conditions, *smallest)
         return start

@@ -24,9 +24,10 @@ from setwise.analysis.proof.pointers import Addresses, Pointer, same
 from setwise.analysis.proof.reference import reference_results
 from setwise.analysis.proof.solver import LimitError, Model, Solver
 from setwise.analysis.proof.symbolic import CodeMap, Explorer, Path, Stop
-from setwise.analysis.run.samples import samples
+from setwise.analysis.run.samples import mixed_samples, samples
 from setwise.analysis.semantics.domains import Bits
 from setwise.analysis.semantics.state import MachineState, SemanticsError, Unsupported
+from setwise.analysis.spec.closure import Closure
 from setwise.analysis.spec.task import (
     BY_VALUE,
     Argument,
@@ -43,6 +44,7 @@ TIME_LIMIT = 60.0  # seconds of CPU time
 # Numbers of boards for the search of counterexamples: up to three iterations of 8 boards each, two of 32, and a rest.
 _FEW = (*range(10), 16, 17, 24, 31, 32, 64)
 _MOST_ALIASED = 5  # most inputs for which all aliases with the result are tried
+_DRAWN = 200  # inputs on which a fill that is not proved is tried
 _FEW_PIECES = 3  # on each board of a readable counterexample
 
 
@@ -66,6 +68,7 @@ class Prover:
         self.solver = Solver(self.domain, [] if keep else None)
         self._entry, self._other = EntryUnknowns(self.domain), EntryUnknowns(self.domain)
         self._specified: dict[tuple[object, ...], list[Bits]] = {}
+        self._closures: dict[int, list[Closure]] = {}  # those in a specification's results, by the list of results
         self._done: dict[tuple[Binary, SectionLayout | None, Task], Certificate] = {}
 
     def prove(self, binary: Binary, task: Task, time_limit: float = TIME_LIMIT) -> Certificate:
@@ -97,9 +100,11 @@ class Prover:
                 required = " and ".join(map(str, task.requires))
                 return replace(blank, status="not proved", reason=f"no input meets the requirements: {required}")
         certificate = self._all_cases(code, self._cases(task), blank)
-        if certificate.status == "not proved" and task.elements:
-            # Without an invariant, arrays of few boards may still show an error.
-            certificate = self._refutation(code, self._few(task), blank) or certificate
+        if certificate.status == "not proved" and (task.elements or self.domain.closures):
+            # Without an invariant, arrays of few boards or known words may still show an error.
+            drawn = mixed_samples(task, _DRAWN)
+            cases = self._few(task) if task.elements else (_known(task, words) for words in drawn)
+            certificate = self._refutation(code, cases, blank) or certificate
         return certificate
 
     def _all_cases(self, code: CodeMap, cases: Iterable[Case], certificate: Certificate) -> Certificate:
@@ -165,8 +170,20 @@ class Prover:
             return self._specified[key]
         key = (function, task.direction, task.numbering, task.kinds, *words)
         if key not in self._specified:
-            self._specified[key] = specified(task, self.domain, words)
+            before = len(self.domain.closures)
+            self._specified[key] = found = specified(task, self.domain, words)
+            self._closures[id(found)] = self.domain.closures[before:]
         return self._specified[key]
+
+    def _closures_of(self, case: Case) -> list[Closure]:
+        """Return the closures of the specification. Raises TaskError if one is of a step that cannot have a closure."""
+        if case.task.elements or not isinstance(case.task.specification, Written):
+            return []
+        expected = [self._expected(case.task, case.lane(lane)) for lane in range(case.lanes)]
+        closures = [each for words in expected for each in self._closures.get(id(words), ())]
+        if any(self.solver.possible(each.decreases, about="a step of more squares has fewer") for each in closures):
+            raise TaskError("a closure needs a step that has, from more squares, all squares that it has from fewer")
+        return closures
 
     def _prove_case(self, code: CodeMap, case: Case, so_far: Certificate) -> Certificate:
         self.solver.begin()
@@ -178,10 +195,12 @@ class Prover:
                 together.append(self.domain.ult(8, words[0], 64))  # 0 to 8 are separate cases
         if by_induction:
             together.append(self.domain.ult(case.count, MOST_BOARDS, 64))
+        closures = self._closures_of(case)
+        together += [fact for each in closures for fact in each.facts]
         explorer = Explorer(self.solver, code, self._entry, case, together)
         loops: Loops | None = None
-        if by_induction:
-            loops = Loops(explorer, partial(self._settle, explorer))
+        if by_induction or closures:
+            loops = Loops(explorer, partial(self._settle, explorer), closures)
             explorer.heads, explorer.through = code.heads, loops.enter
         else:
             explorer.endless = partial(self._is_endless, case, so_far)
@@ -213,7 +232,7 @@ class Prover:
         failures = list(self._failures(explorer, paths, assumed))
         if any(failure.claim.lane is not None for failure in failures) and loops is None and self._is_sum(case):
             # Try known words first: a solver cannot easily invert chains of additions.
-            known = (Case(task, tuple((word,) for word in words)) for words in samples(task))
+            known = (_known(task, words) for words in samples(task))
             refuted = self._refutation(code, known, so_far)
             if refuted is not None:
                 return refuted
@@ -371,6 +390,10 @@ class Prover:
         return replace(
             found, expected=expected, got=tuple(0 if isinstance(word, Pointer) else model(word, 64) for word in made)
         )
+
+
+def _known(task: Task, words: Sequence[int]) -> Case:
+    return Case(task, tuple((word,) for word in words))
 
 
 def confirmed(refuted: Certificate) -> Certificate:

@@ -37,3 +37,15 @@ def _drawn(number: int) -> Iterator[tuple[int, ...]]:
         yield tuple(one for one, _, _ in each)
         yield tuple(one & two & three for one, two, three in each)
         yield tuple(one | two | three for one, two, three in each)
+
+
+def mixed_samples(task: Task, number: int) -> Iterator[tuple[int, ...]]:
+    """Yield random words, each of its own density: one square, or about an eighth to seven eighths of all squares."""
+    chance = random.Random(number)
+    for _ in range(number):
+        words = []
+        for argument in task.words:
+            one, two, three = (chance.getrandbits(64) for _ in range(3))
+            drawn = (1 << chance.randrange(64), one & two & three, one & two, one, one | two, one | two | three)
+            words.append(chance.choice(drawn) % (argument.below or 1 << 64))
+        yield tuple(words)

@@ -124,7 +124,8 @@ class Integers(Domain):
 class BitVectors(Domain):
     """The domain of bitwuzla's terms; a constant remains an integer.
 
-    `terms` is the term manager, `bitwuzla` the module, `built` an estimate of the bits of all terms made so far.
+    `terms` is the term manager, `bitwuzla` the module, `built` an estimate of the bits of all terms made so far,
+    `closures` those that specifications made.
     Raises ModuleNotFoundError if bitwuzla is not installed.
     """
 
@@ -135,6 +136,7 @@ class BitVectors(Domain):
             raise ModuleNotFoundError("proofs need bitwuzla: pip install bitwuzla", name="bitwuzla") from None
         self.terms = _term_manager(self.bitwuzla)
         self.built = 0
+        self.closures: list[Any] = []
         self._kind = self.bitwuzla.Kind
         self._kinds = {kind.name: kind for kind in self._kind}
         self._numbers: dict[tuple[int, int], Any] = {}
