@@ -26,7 +26,7 @@ _PLACE = b"\xc3"  # of a function of the C library
 _RELATIVE = frozenset({"PC32", "PLT32"})
 _ABSOLUTE = frozenset({"32", "32S", "64"})
 _ALONE = "only self-contained functions can be analyzed"
-_DEFINED = "define it in this file; memcpy and memset are known if they are called directly"
+_DEFINED = "join it with the file that does by ld -r; memcpy and memset are known if they are called directly"
 _LINKED = "give the linked program"
 _LIBRARY = frozenset({"memcpy", "memset"})
 # Sections that default linker scripts copy unchanged; other names that begin with a dot have rules of their own.

@@ -18,6 +18,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -390,7 +391,10 @@ def judge(folder: Path, pair: Pair, compiler: str, limit: float, number: int = 0
             return Row(pair, compiler, "not proved", f"no answer in {2 * limit + 5:g} s", 2 * limit + 5)
         seconds = time.monotonic() - start
         is_proved = ran.stdout and json.loads(ran.stdout)[0]["status"] == "proved"
-        verdicts = judge_mutants(objects, pair, number, limit) if number and is_proved else Counter[str]()
+        verdicts = Counter[str]()
+        if number and is_proved:
+            with ProcessPoolExecutor(1) as process:  # whose memory is freed at its end
+                verdicts = process.submit(judge_mutants, objects, pair, number, limit).result()
     if not ran.stdout:
         reason = ran.stderr.strip().splitlines()[-1].replace(f"{made}/", "").removeprefix("setwise prove: ")
         return Row(pair, compiler, "not proved", reason, seconds)
