@@ -70,9 +70,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--smt", type=place, metavar="DIR", help="save each solver query as SMT-LIB 2 in a new directory"
     )
-    shown = "sha256 is the digest in listings and metadata.json, of code with zeros for distances to data"
     shown = "read the bytes with LLVM's decoder, too; where the two decoders differ, nothing is proved"
     parser.add_argument("--cross-check", action="store_true", help=shown)
+    shown = "sha256 is the digest in listings and metadata.json, of code with zeros for distances to data"
     add(parser, "--json", help=f"print JSON instead of a table; {shown}; image_sha256 covers code and data")
 
 
