@@ -43,7 +43,7 @@ PREFIXES = {"rep", "repne", "notrack", "lock", "data16"}
 
 
 def functions(made: Path) -> Iterator[tuple[str, set[str]]]:
-    """Yield the name and the mnemonics of each function of an object."""
+    """Yield the name and the mnemonics of each function of an object. Comparisons have the name without the kind."""
     command = ["llvm-objdump-19", "-d", "--no-show-raw-insn", "--no-leading-addr", "--x86-asm-syntax=intel", str(made)]
     name, found = "", set[str]()
     for line in subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines():
@@ -51,9 +51,10 @@ def functions(made: Path) -> Iterator[tuple[str, set[str]]]:
         if head:
             yield name, found
             name, found = head[1], set()
-        elif line.startswith((" ", "\t")):
+        elif line.startswith((" ", "\t")) and not line.lstrip().startswith("#"):
             words = line.split()
-            found.add(words[1] if words[0] in PREFIXES and len(words) > 1 else words[0])
+            mnemonic = words[1] if words[0] in PREFIXES and len(words) > 1 else words[0]
+            found.add(re.sub(r"^vpcmp(?:neq|eq|n?lt|n?le)(u?[bwdq])$", r"vpcmp\1", mnemonic.replace("movabs", "mov")))
     yield name, found
 
 
