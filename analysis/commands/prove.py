@@ -221,7 +221,7 @@ def certificate_text(proof: Proof) -> str:
 def _given(block: MemoryBlock, task: Task) -> str:
     if task.items is None or task.items.block != block.name:
         return f"the bytes of {block.name}"
-    return f"so many items of {block.name}{', in any order' if task.items.unordered else ''}"
+    return f"as many items of {block.name} as it returns{', in any order' if task.items.unordered else ''}"
 
 
 def _specification(task: Task) -> str:

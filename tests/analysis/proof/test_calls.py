@@ -108,7 +108,7 @@ def test_calls_in_linked_files_are_followed(tmp_path: Path, how: str) -> None:
 
 
 def test_joined_objects(tmp_path: Path) -> None:
-    """What one file calls in another is followed when the linker has joined them."""
+    """A call of a function in another file is followed after `ld -r` has joined the two files."""
     texts = (
         "typedef unsigned long U; U next(U); U f(U g) { return next(g); }",
         "unsigned long next(unsigned long g) { return g << 8; }",

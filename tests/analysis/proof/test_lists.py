@@ -110,10 +110,10 @@ def test_the_order_counts_unless_it_is_said_not_to(tmp_path: Path) -> None:
     assert proof.status == "refuted"
     shown = certificate_text(proof)
     assert "list, expected: 0 64\nlist, got: 64 0" in shown
-    assert "so many items of list\n" in shown
+    assert "as many items of list as it returns\n" in shown
     proof = judged(tmp_path, DOWNWARD, UPWARD, 2, unordered=True)
     assert proof.status == "proved"
-    assert "so many items of list, in any order\n" in certificate_text(proof)
+    assert "as many items of list as it returns, in any order\n" in certificate_text(proof)
 
 
 def test_a_list_path_that_tells_of_free_squares_is_refuted(tmp_path: Path) -> None:

@@ -372,7 +372,7 @@ def same_by_stepping(one: Binary, other: Binary, task: Task) -> bool:
 
 
 def judge(folder: Path, pair: Pair, compiler: str, limit: float, number: int = 0) -> Row:
-    """Compile both versions of a pair and compare them, and if they are proved, so many mutants."""
+    """Compile both versions of a pair and compare them. If they are proved equal, judge `number` mutants, too."""
     if not (folder / pair.folder).is_dir():
         return Row(pair, compiler, "not run", "no checkout")
     with tempfile.TemporaryDirectory() as made:
