@@ -194,7 +194,7 @@ _TABLE = (
     *(Operation(name) for name in ("shl-or-rotl", "shr-or-rotr", "ternary", "shuffle-bytes", "lanes-of-mask")),
     *(Operation(name) for name in ("shl-each", "shr-each", "sar-each", "shl-all", "shr-all")),
     *(Operation(name) for name in ("unite", "total", "beside")),  # selection lowers these operations on lanes
-    *(Operation(name, writes=True) for name in ("store", "put", "put-low", "put-entry")),
+    *(Operation(name, writes=True) for name in ("store", "put", "put-low", "put-odd", "put-entry")),
     *(Operation(name) for name in ("load", "reload", "splat-reload", "argument", "load-constant")),
     *(Operation(name) for name in ("table", "entry", "address", "distance")),
     *(Operation(name) for name in ("step", "run", "path")),  # the pass `expand` lowers these

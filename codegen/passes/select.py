@@ -280,14 +280,18 @@ def _from_memory(graph: Graph, target: Target) -> Graph:
 
 
 def _written(graph: Graph, target: Target) -> Graph:
-    """Store the low lane of a vector directly, not through a general register, if only the store uses it."""
+    """Store a lane of a vector directly, not through a general register, if only the store uses it."""
     uses = graph.users
 
     def rule(value: Value, old: Value) -> Value:
         pointer, board = value.args
-        if board.op != "to-general" or len(uses[old.args[1]]) > 1:
+        if board.op not in ("to-general", "odd-to-general") or len(uses[old.args[1]]) > 1:
             return value
-        return replace(value, op="put-low", args=(pointer, *board.args))
+        (vector,) = board.args
+        odd = board.op == "odd-to-general" or (vector.op == "high-half" and vector.args[0].lanes == 2)
+        if odd and board.op == "to-general":
+            (vector,) = vector.args
+        return replace(value, op="put-odd" if odd else "put-low", args=(pointer, vector))
 
     return rewrite(graph, rule, operations=("put",)) if target.has("put-low", 2) else graph
 

@@ -43,6 +43,7 @@ _SSE2 = _rows(
     Row("load-constant", "movdqa", "d A"),
     *moves("movdqu"),
     Row("put-low", "movq", "[a+n] b"),
+    Row("put-odd", "movhps", "[a+n] b"),
 )
 
 
@@ -101,6 +102,7 @@ _AVX2 = _VEX + _rows(
     Row("load-constant", "vmovdqa", "d A"),
     *moves("vmovdqu"),
     Row("put-low", "vmovq", "[a+n] b"),
+    Row("put-odd", "vmovhps", "[a+n] b"),
 )
 
 SPLAT_RELOAD = Row("splat-reload", "vpbroadcastq", "d [slot1]", file="vector")
@@ -146,6 +148,7 @@ _AVX512 = _VEX + _rows(
     *moves("vmovdqu64"),
     # Assemblers differ in their encoding of vmovq to memory from registers 16 to 31. vmovlps has one encoding.
     Row("put-low", "vmovlps", "[a+n] b"),
+    Row("put-odd", "vmovhps", "[a+n] b"),
 )
 
 AVX512 = Target(

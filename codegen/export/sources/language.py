@@ -99,9 +99,10 @@ class Language:
                 return self.load(operands[0], self.index(value, operands[1]), value.lanes)
             case "put":
                 return self.store_result(operands[0], int(value.attr) // 8, operands[1], value.lanes)
-            case "put-low":
-                low = self.on_vectors(Value("to-general", value.args[1:]), operands[1:])
-                return self.store_result(operands[0], int(value.attr) // 8, low, value.lanes)
+            case "put-low" | "put-odd":
+                taken = "to-general" if value.op == "put-low" else "odd-to-general"
+                lane = self.on_vectors(Value(taken, value.args[1:]), operands[1:])
+                return self.store_result(operands[0], int(value.attr) // 8, lane, value.lanes)
             case "put-entry":
                 return self.store(operands[0], self.index(value, operands[1]), operands[2], value.args[2].lanes)
             case "table":

@@ -23,7 +23,7 @@ _ARGUMENTS: dict[str, Callable[[int], tuple[int, ...]]] = {
     **dict.fromkeys(("displaced-sum", "displaced-scaled-sum"), lambda n: (n, n, n)),
     "load": lambda n: (1, 1),
     "put": lambda n: (1, n),
-    "put-low": lambda n: (1, 2),
+    **dict.fromkeys(("put-low", "put-odd"), lambda n: (1, 2)),
     "put-entry": lambda n: (1, 1, n),
 }
 """The lanes of the arguments where they are not two of as many as the result has."""
