@@ -15,6 +15,7 @@ from setwise.codegen.export.sources.intrinsics import LOAD, NOTE, STORE, WithInt
 from setwise.codegen.export.sources.language import folded, function_text, indented
 from setwise.codegen.export.sources.requirements import BITS, FAST_PEXT, cpuid_test, lines_for, source_facts
 from setwise.codegen.export.sources.source import body, runs_when_compiled
+from setwise.codegen.export.sources.structures import structures
 from setwise.codegen.kernel import Kernel
 
 _GUARD = """\
@@ -43,8 +44,10 @@ HEAD = """\
    all intrinsics anywhere. */
 #if defined(__GNUC__) || defined(__clang__)
 #define SETWISE_TARGET(features) __attribute__((target(features)))
+#define SETWISE_EXTENSION __extension__
 #else
 #define SETWISE_TARGET(features)
+#define SETWISE_EXTENSION
 #endif
 
 #if defined(__cplusplus)
@@ -287,6 +290,7 @@ def header(order: Order) -> str:
     """
     offered = choices(order)
     functions = [
+        *structures(order, "C"),
         *(_guarded(kernel, _documented(kernel, order)) for kernel in order.kernels),
         *_features(offered, order.dispatch),
         *(_choice(choice, order.dispatch) for choice in offered),

@@ -12,6 +12,7 @@ from setwise.codegen.export.sources.intrinsics import LOAD, NOTE, STORE, WithInt
 from setwise.codegen.export.sources.language import commented, folded, function_text, indented
 from setwise.codegen.export.sources.requirements import FAST_PEXT, constant_name, lines_for, source_facts
 from setwise.codegen.export.sources.source import body, runs_when_compiled
+from setwise.codegen.export.sources.structures import structures
 from setwise.codegen.kernel import Kernel
 
 ALLOWED = """\
@@ -193,7 +194,11 @@ def result(kernel: Kernel) -> str:
 def module(order: Order) -> str:
     """Return the module's text, for any edition from 2018 on."""
     offered = choices(order)
-    parts = [_introduction(order, offered), *(_documented(kernel, order) for kernel in order.kernels)]
+    parts = [
+        _introduction(order, offered),
+        *structures(order, "Rust"),
+        *(_documented(kernel, order) for kernel in order.kernels),
+    ]
     parts += [*_features(offered, order.dispatch), *(_choice(choice, order) for choice in offered)]
     return "\n\n".join(parts) + "\n"
 

@@ -18,6 +18,7 @@ from setwise.codegen.export.sources.dispatch import Choice, boards, choices, fea
 from setwise.codegen.export.sources.language import Language, commented, function_text, indented
 from setwise.codegen.export.sources.requirements import FAST_PEXT, bytes_requirement, lines_for, source_facts
 from setwise.codegen.export.sources.source import body
+from setwise.codegen.export.sources.structures import structures
 from setwise.codegen.ir.values import Condition, Value
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.machine.processors import BASELINE
@@ -221,7 +222,8 @@ def module(order: Order) -> str:
     """Return the text of the file."""
     offered = choices(order)
     functions = {*map(bare_symbol, order.kernels), *(choice.bare for choice in offered)}
-    parts = [_introduction(order, offered), HEAD, *(_documented(each, order, functions) for each in order.kernels)]
+    parts = [_introduction(order, offered), HEAD, *structures(order, "Zig")]
+    parts += [_documented(each, order, functions) for each in order.kernels]
     if any(choice.features for choice in offered):
         parts.append(_HAS)
     if FAST_PEXT in features_of(offered):
