@@ -47,6 +47,7 @@ QUEENS = Parameter("queens", "board")
 KNIGHTS = Parameter("knights", "leapers")
 KINGS = Parameter("kings", "leapers")
 PAWNS = Parameter("pawns", "leapers")
+COLOR = Parameter("color", "number", below=2)
 PIECES = (ROOKS, BISHOPS)
 SIDES = tuple(Parameter(f"{side}_{piece}", "board") for side in ("white", "black") for piece in ("rooks", "bishops"))
 
@@ -334,12 +335,15 @@ def _of_pieces(
     family: str, entry: _Entry, descriptions: _Descriptions, color: str = "", squares: Parameter = OCCUPIED
 ) -> Routine:
     """Return the routine of an entry, for a color's pieces or for any, given the occupied or the empty squares."""
-    parameters = (*entry.pieces, squares, RESULTS) if len(entry.results) > 1 else (*entry.pieces, squares)
+    results = (RESULTS,) if len(entry.results) > 1 else ()
+    parameters = (*entry.pieces, squares, *results)
     specification = f"side-{entry.name}" if family == "side" else entry.name
-    requires, ending = (WITHIN_OCCUPIED, "") if squares is OCCUPIED else (NOT_ON_EMPTY, "-empty")
+    requirement, ending = (WITHIN_OCCUPIED, "") if squares is OCCUPIED else (NOT_ON_EMPTY, "-empty")
+    requires = (requirement, *(["color below 2"] if color == "any" else []))
     counts = entry.results if entry in _COUNTS else ()
-    contract = Contract(parameters, specification, color, entry.results, (requires,), counts=counts)
-    computes = f"{entry.summary.format(color.capitalize())}, given the {squares.name} squares"
+    contract = Contract(parameters, specification, color, entry.results, requires, counts=counts)
+    of = "a side" if color == "any" else color.capitalize()
+    computes = f"{entry.summary.format(of)}, given the {squares.name} squares"
     usual, ways = descriptions
     name = entry.name + ending
     return Routine(family, name, color, contract, usual, SETWISE, computes, ALL_SETS, named_descriptions=ways)
@@ -378,6 +382,8 @@ def _leapers() -> Iterator[Routine]:
 
 _PIECES_AND_PAWNS = (*PIECES, KNIGHTS, KINGS, PAWNS)
 _KINDS = (*PIECES, QUEENS, KNIGHTS, KINGS, PAWNS)
+_BY_VALUE = (PAWNS, KNIGHTS, BISHOPS, ROOKS, QUEENS, KINGS)
+_THREATS = (*(kind.name for kind in _BY_VALUE), "attacks")
 _NESTED = ("by_pawns", "by_minors", "by_rooks", "by_all")
 _OF_SIDES = (
     _Entry("union", _PIECES_AND_PAWNS, ("attacks",), sides.union, "all squares that {} attacks"),
@@ -402,6 +408,27 @@ _OF_SIDES = (
         sides.twice,
         "all squares that {} attacks, and the squares that it attacks at least twice",
     ),
+    _Entry(
+        "threats",
+        _BY_VALUE,
+        _THREATS,
+        sides.threats,
+        "the squares that {}'s pawns, knights, bishops, rooks, queens and king attack, and all of them",
+    ),
+    _Entry(
+        "nested-three",
+        _BY_VALUE[:4],
+        _NESTED[:3],
+        sides.nested_three,
+        "the squares that {} attacks with pawns; with pawns and minor pieces; with these and rooks",
+    ),
+    _Entry(
+        "nested-five",
+        _BY_VALUE[:5],
+        ("by_pawns", "by_knights", "by_bishops", "by_rooks", "by_queens"),
+        sides.nested_five,
+        "the squares that {} attacks with pawns; with these and knights; and bishops; and rooks; and queens",
+    ),
 )
 
 
@@ -412,10 +439,17 @@ def _sides() -> Iterator[Routine]:
     """
     minor = "all squares that rooks, bishops and knights attack"
     union_knights = _Entry("union-knights", (*PIECES, KNIGHTS), ("attacks",), sides.union, minor)
-    for entry, color in ((union_knights, ""), *product(_OF_SIDES, leapers.COLORS)):
-        names = tuple(piece.name for piece in entry.pieces)
+    for entry, color in ((union_knights, ""), *product(_OF_SIDES, (*leapers.COLORS, "any"))):
+        if color == "any":
+            entry = entry._replace(pieces=(COLOR, *entry.pieces))
+        names = tuple(given.name for given in (*entry.pieces, OCCUPIED))
         descriptions = _by_forms(sides.described, entry.whole, sides.FORMS, color, names)
         yield _of_pieces("side", entry, descriptions, color)
+    pieces = (Parameter(f"{color}_{kind.name}", kind.kind) for color in leapers.COLORS for kind in _BY_VALUE)
+    results = tuple(f"{color}_{name}" for color in leapers.COLORS for name in _THREATS)
+    both = _Entry("threats-both", tuple(pieces), results, sides.threats, "what `side.threats` gives for each color")
+    names = (*(kind.name for kind in _BY_VALUE), OCCUPIED.name)
+    yield _of_pieces("side", both, _by_forms(sides.of_both, both.whole, sides.FORMS, names))
 
 
 def _batches() -> Iterator[Routine]:

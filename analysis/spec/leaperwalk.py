@@ -7,7 +7,7 @@ higher ranks, and `black`.
 
 from collections.abc import Mapping, Sequence
 
-from setwise.analysis.spec.words import W, clip, joined, on
+from setwise.analysis.spec.words import W, clip, equality_mask, joined, on
 
 Leap = tuple[int, int]
 """A leap: files to the east, ranks to the north."""
@@ -46,13 +46,21 @@ def kings(leapers: W) -> W:
     return reached(leapers, *KING)
 
 
-def pawns(color: str, leapers: W) -> W:
+def pawns(color: str | W, leapers: W) -> W:
     """Return every square that a pawn of that color attacks.
 
-    >>> hex(pawns("white", 1 << 8)), hex(pawns("black", 1 << 15))
-    ('0x20000', '0x40')
+    >>> hex(pawns("white", 1 << 8)), hex(pawns("black", 1 << 15)), hex(pawns(1, 1 << 15))
+    ('0x20000', '0x40', '0x40')
     """
-    return reached(leapers, *captures(color))
+    return joined(reached(board, *captures(each)) for each, board in by_color(color, leapers).items())
+
+
+def by_color(color: str | W, leapers: W) -> Mapping[str, W]:
+    """Return the leapers by their color: a name, or a word that is 0 for white and 1 for black."""
+    if isinstance(color, str):
+        return {color: leapers}
+    black = leapers & equality_mask(color, 1, 1)
+    return {"white": leapers ^ black, "black": black}
 
 
 def captures(color: str) -> tuple[Leap, Leap]:

@@ -9,8 +9,8 @@ Where a set may be named instead of a direction (`directions`), the result is th
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial, reduce
-from itertools import combinations, pairwise, product, zip_longest
-from operator import and_, index
+from itertools import accumulate, combinations, pairwise, product, zip_longest
+from operator import and_, index, or_
 from typing import Any, Literal, SupportsIndex
 
 from setwise.analysis.spec import leaperwalk
@@ -212,27 +212,30 @@ def counts(rooks: W, bishops: W, targets: W, empty: W) -> W:
     return straight + diagonal
 
 
-def side(color: str, rooks: W, bishops: W, knights: W, kings: W, pawns: W, empty: W) -> W:
+def side(color: str | W, rooks: W, bishops: W, knights: W, kings: W, pawns: W, empty: W) -> W:
     """Return all squares that one side attacks; queens are in both `rooks` and `bishops`."""
     leapers = leaperwalk.knights(knights) | leaperwalk.kings(kings) | leaperwalk.pawns(color, pawns)
     return union(rooks, bishops, empty) | leapers
 
 
-def side_twice(color: str, rooks: W, bishops: W, knights: W, kings: W, pawns: W, empty: W) -> tuple[W, W]:
+def side_twice(color: str | W, rooks: W, bishops: W, knights: W, kings: W, pawns: W, empty: W) -> tuple[W, W]:
     """Return all squares that one side attacks, and those attacked twice.
 
     A square is attacked twice along two of the eight directions, or by a knight's jump and a direction or another jump.
     Along one direction it counts as attacked once, since pieces in line block each other.
     """
     boards = [leaperwalk.reached(knights, jump) for jump in leaperwalk.KNIGHT]
+    by_color = leaperwalk.by_color(color, pawns)
     for along, step in DIRECTIONS.items():
         sliders = attacks(along, rooks if along in SETS["rook"] else bishops, empty)
-        walkers = kings | pawns if step in leaperwalk.captures(color) else kings
-        boards.append(sliders | leaperwalk.reached(walkers, step))
+        walkers = [kings, *(own for each, own in by_color.items() if step in leaperwalk.captures(each))]
+        boards.append(sliders | leaperwalk.reached(joined(walkers), step))
     return joined(boards), joined(one & other for one, other in combinations(boards, 2))
 
 
-def side_pieces(color: str, rooks: W, bishops: W, queens: W, knights: W, kings: W, pawns: W, empty: W) -> tuple[W, ...]:
+def side_pieces(
+    color: str | W, rooks: W, bishops: W, queens: W, knights: W, kings: W, pawns: W, empty: W
+) -> tuple[W, ...]:
     """Return the attacks of each kind of one side's pieces, in the order of the parameters. Queens are separate."""
     slid = (
         attacks(piece, sliders, empty) for piece, sliders in (("rook", rooks), ("bishop", bishops), ("queen", queens))
@@ -241,13 +244,40 @@ def side_pieces(color: str, rooks: W, bishops: W, queens: W, knights: W, kings: 
 
 
 def side_nested(
-    color: str, rooks: W, bishops: W, queens: W, knights: W, kings: W, pawns: W, empty: W
+    color: str | W, rooks: W, bishops: W, queens: W, knights: W, kings: W, pawns: W, empty: W
 ) -> tuple[W, W, W, W]:
     """Return the attacks of one side's pawns; of pawns and minor pieces; of those and rooks; of all its pieces."""
     by_kind = side_pieces(color, rooks, bishops, queens, knights, kings, pawns, empty)
     by_rooks, by_bishops, by_queens, by_knights, by_kings, by_pawns = by_kind
     minors = by_pawns | by_knights | by_bishops
     return by_pawns, minors, minors | by_rooks, minors | by_rooks | by_queens | by_kings
+
+
+def side_threats(
+    color: str | W, pawns: W, knights: W, bishops: W, rooks: W, queens: W, kings: W, empty: W
+) -> tuple[W, ...]:
+    """Return the attacks of one side's pawns, knights, bishops, rooks, queens, kings, and their union."""
+    by_kind = side_pieces(color, rooks, bishops, queens, knights, kings, pawns, empty)
+    by_rooks, by_bishops, by_queens, by_knights, by_kings, by_pawns = by_kind
+    return by_pawns, by_knights, by_bishops, by_rooks, by_queens, by_kings, joined(by_kind)
+
+
+def side_threats_both(*words: W) -> tuple[W, ...]:
+    """Return the threats of White, then of Black. Words are White's six kinds, Black's, and the empty squares."""
+    white, black = (*words[:6], words[-1]), words[6:]
+    return (*side_threats("white", *white), *side_threats("black", *black))
+
+
+def side_nested_three(color: str | W, pawns: W, knights: W, bishops: W, rooks: W, empty: W) -> tuple[W, ...]:
+    """Return the attacks of one side's pawns; of pawns and minor pieces; of those and rooks."""
+    none = empty ^ empty
+    return side_nested(color, rooks, bishops, none, knights, none, pawns, empty)[:3]
+
+
+def side_nested_five(color: str | W, pawns: W, knights: W, bishops: W, rooks: W, queens: W, empty: W) -> tuple[W, ...]:
+    """Return the attacks of one side's pawns; of those and knights; and bishops; and rooks; and queens."""
+    by_kind = side_threats(color, pawns, knights, bishops, rooks, queens, empty ^ empty, empty)
+    return tuple(accumulate(by_kind[:5], or_))
 
 
 # By piece and number of repeats: the distance that a ray reaches; 1 for numbers that are absent.
@@ -337,9 +367,12 @@ def specification(
     union, pair, rays (rooks, bishops, empty); pieces (rooks, bishops, queens, empty);
     sides (white's rooks, bishops, black's rooks, bishops, empty); counts, mobility (rooks, bishops, targets, empty);
     knights, kings (leapers); pawns (leapers), pushes, double-pushes (leapers, empty), direction white or black;
-    side-union-knights (rooks, bishops, knights, empty); of one side, direction white or black:
+    side-union-knights (rooks, bishops, knights, empty); side-threats-both (six kinds of each side, empty);
+    of one side, direction white or black:
     side-union, side-twice (rooks, bishops, knights, kings, pawns, empty),
-    side-pieces, side-nested (rooks, bishops, queens, knights, kings, pawns, empty);
+    side-pieces, side-nested (rooks, bishops, queens, knights, kings, pawns, empty),
+    side-threats (pawns, knights, bishops, rooks, queens, kings, empty), side-nested-five, without kings,
+    side-nested-three, without queens and kings; direction any prepends a parameter color, 0 or 1;
     from-square (square, free), from-square-of-pieces (square, white, black), direction rook, bishop or queen;
     exploded-from-square (square, repeats, free), direction rook or bishop;
     direction-from-square (square, number, white, black), whose `number` is a key of `NUMBERED`; it ignores `direction`,
@@ -358,11 +391,11 @@ def specification(
     function, of, empty = _SPECIFICATIONS[name.lower()]
     if of != "square" and tuple(numbers) != SQUARES:
         raise ValueError(f"the specification {name!r} requires the square numbering a1 = 0, h1 = 7, h8 = 63")
-    if of == "color" and direction not in leaperwalk.COLORS:
-        raise ValueError(f"unknown color {direction!r}: choose from {', '.join(leaperwalk.COLORS)}")
+    if of == "color" and direction not in (*leaperwalk.COLORS, "any"):
+        raise ValueError(f"unknown color {direction!r}: choose from {', '.join(leaperwalk.COLORS)}, any")
     if of == "direction" and direction.lower() == "any":
         function, empty = at_run_time(function), empty and empty - 1
-    elif of:
+    elif of and not (of == "color" and direction == "any"):
         if of != "color":
             directions(direction)  # raises ValueError for an unknown one
         function = partial(function, direction, **({"numbers": numbers} if of == "square" else {}))
@@ -384,6 +417,10 @@ _SPECIFICATIONS: Mapping[str, tuple[Callable[..., Any], Literal["direction", "co
     "side-twice": (side_twice, "color", -1),
     "side-pieces": (side_pieces, "color", -1),
     "side-nested": (side_nested, "color", -1),
+    "side-threats": (side_threats, "color", -1),
+    "side-threats-both": (side_threats_both, "", -1),
+    "side-nested-three": (side_nested_three, "color", -1),
+    "side-nested-five": (side_nested_five, "color", -1),
     "knights": (leaperwalk.knights, "", None),
     "kings": (leaperwalk.kings, "", None),
     "union": (union, "", -1),

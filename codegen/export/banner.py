@@ -103,6 +103,8 @@ def _pieces(names: Set[str], *, counting: bool) -> Iterator[str]:
             yield "Each ray attacks up to and including the first occupied square, whichever side is on it."
     if "pawns" in names:
         yield "Pawns attack the two squares diagonally ahead of them. Knights, kings and pawns need not be in occupied."
+    if "color" in names:
+        yield "color is 0 for White, 1 for Black."
 
 
 def command(kernel: Kernel, syntax: str) -> str:

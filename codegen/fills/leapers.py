@@ -56,8 +56,11 @@ def kings(board: Value) -> Value:
     return beside | row.step(NORT) | row.step(SOUT)
 
 
-def pawns(color: str) -> Callable[[Value], Value]:
-    """Return a function from the pawns of a color to the squares that they attack."""
+def pawns(color: str | Value) -> Callable[[Value], Value]:
+    """Return a function from a color's pawns to the squares that they attack. A value is 0 for White, 1 for Black."""
+    if isinstance(color, Value):
+        back = color << 3
+        return lambda board: (board.step(EAST) | board.step(WEST)) >> back << (back ^ 8)
     east, west = CAPTURES[color]
     return lambda board: board.step(east) | board.step(west)
 

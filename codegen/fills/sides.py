@@ -8,18 +8,23 @@ the squares behind it. Source: setwise.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
+from itertools import accumulate
+from operator import or_
 
-from setwise.codegen.board import DIR8, Direction
+from setwise.codegen.board import DIR8, EAST, NOEA, NORT, NOWE, SOEA, SOUT, SOWE, WEST, Direction
 from setwise.codegen.fills import leapers, push, sliders
 from setwise.codegen.fills.sliders import ALTERNATING, ROOKS_FIRST, Board, Form
-from setwise.codegen.ir.layout import Layout, by_width, halves, united_pair
+from setwise.codegen.ir.layout import Layout, by_width, folded, halves, united_pair
 from setwise.codegen.ir.layout import union as union_of
-from setwise.codegen.ir.values import Value, constant
+from setwise.codegen.ir.values import CompassRay, Value, constant
 
 FORMS: tuple[Form, ...] = (sliders.by_axes(push.push_of_two), sliders.ALONE)
 """The forms of the sliders that give the shortest code on some instruction set."""
 
 NONE = constant(0)
+
+DIAGONAL_FIRST = (NOEA, NORT, NOWE, EAST, SOWE, SOUT, SOEA, WEST)
+"""All directions, alternating between bishop and rook directions."""
 
 Tally = tuple[Value, Value]
 """The squares attacked, and the squares attacked at least twice."""
@@ -29,11 +34,12 @@ Tally = tuple[Value, Value]
 class Side:
     """A side's pieces by kind, NONE if a kind is not given.
 
-    `form` computes the sliders' attacks. `color` is the color of the pawns, "" without pawns.
+    `form` computes the sliders' attacks. `color` is the color of the pawns, "" without pawns, or a value: 0 for White,
+    1 for Black.
     """
 
     form: Form
-    color: str
+    color: str | Value
     board: Board
     rooks: Value
     bishops: Value
@@ -50,14 +56,27 @@ class Side:
     def along(self, order: Sequence[Direction] = ROOKS_FIRST) -> list[Value]:
         """Return for each ray that `form` makes of the directions the attacks along it by sliders, kings and pawns."""
         rays = self.form(self.board, order, self.rooks, self.bishops)
-        captures = leapers.CAPTURES.get(self.color, ())
-        return [attacks | ray.step(self.layout.joined(ray, self.kings, self.pawns, captures)) for ray, attacks in rays]
+        return [attacks | self._walked(ray) for ray, attacks in rays]
+
+    def _walked(self, ray: CompassRay) -> Value:
+        """Return the squares that kings and pawns attack along a ray."""
+        if isinstance(self.color, str):
+            return ray.step(self.layout.joined(ray, self.kings, self.pawns, leapers.CAPTURES.get(self.color, ())))
+        white, black = self.pawns & (self.color - 1), self.pawns & -self.color
+        walkers = self.layout.joined(ray, self.kings, white, leapers.CAPTURES["white"])
+        return ray.step(walkers | self.layout.joined(ray, NONE, black, leapers.CAPTURES["black"]))
 
     def jumps(self) -> list[Value]:
         """Return values that unite to the squares that knights attack, one direction per lane if all rays use lanes."""
         if not self.layout.all_in_lanes:
             return [leapers.knights(self.knights)]
         return [*leapers.leaps(self.layout, self.knights, leapers.JUMPS)]
+
+    def captures(self) -> list[Value]:
+        """Return values that unite to the squares that pawns attack, like `jumps` if the color has a name."""
+        if self.layout.all_in_lanes and isinstance(self.color, str):
+            return [*leapers.leaps(self.layout, self.pawns, leapers.CAPTURES[self.color])]
+        return [leapers.pawns(self.color)(self.pawns)]
 
 
 def described(
@@ -70,12 +89,30 @@ def described(
 ) -> tuple[Value, ...]:
     """Return the results of `whole`, one of the functions below, for the form that `sliders.fitting` makes of `form`.
 
-    Values are the boards of the pieces in `names`, which are attributes of Side, then the occupied squares.
+    `names` are those of the values: attributes of Side, and `occupied`.
     """
-    occupied = values[len(names)]
-    pieces = dict(zip(names, values, strict=False))
-    form = sliders.fitting(form, layout, FORMS[0])
-    return whole(Side(form, color, Board(layout, ~occupied, occupied), **pieces))
+    given = dict(zip(names, values, strict=False))
+    occupied = given.pop("occupied")
+    board = Board(layout, ~occupied, occupied)
+    return whole(Side(sliders.fitting(form, layout, FORMS[0]), given.pop("color", color), board, **given))
+
+
+def of_both(
+    whole: Callable[[Side], tuple[Value, ...]],
+    form: Form,
+    names: Sequence[str],
+    layout: Layout,
+    *values: Value,
+) -> tuple[Value, ...]:
+    """Return the results of `whole` for White, then for Black. Values: White's pieces, Black's, the occupied squares.
+
+    `names` are those of one color's values, attributes of Side, and `occupied`.
+    """
+    white, black, occupied = values[: len(names) - 1], values[len(names) - 1 : -2], values[-2]
+    return (
+        *described(whole, form, "white", names, layout, *white, occupied),
+        *described(whole, form, "black", names, layout, *black, occupied),
+    )
 
 
 def union(side: Side, order: Sequence[Direction] = ROOKS_FIRST) -> tuple[Value, ...]:
@@ -96,6 +133,20 @@ def pieces(side: Side) -> tuple[Value, ...]:
     return (*slid, united_pair(union_of(side.jumps()), union_of(steps)), pawns)
 
 
+def threats(side: Side) -> tuple[Value, ...]:
+    """Return the attacks of pawns, knights, bishops, rooks, queens and kings, and all attacked squares."""
+    layout, pawns = side.layout, side.captures()
+    *slid, queens = sliders.apart(side.form, side.board, side.rooks, side.bishops, side.queens, DIAGONAL_FIRST)
+    if not layout.all_in_lanes:
+        each = *pawns, leapers.knights(side.knights), *reversed(slid), queens, leapers.kings(side.kings)
+        return (*each, layout.union(each))
+    leapt = united_pair(union_of(side.jumps()), union_of(leapers.leaps(layout, side.kings, DIR8)))
+    knights, kings = halves(leapt)
+    queens = folded(queens, 2)
+    attacks = layout.union((*pawns, leapt, *slid, queens))
+    return layout.union(pawns), knights, *slid, layout.union((queens,)), kings, attacks
+
+
 def nested(side: Side) -> tuple[Value, ...]:
     """Return the attacks of pawns; of pawns and minor pieces; of those and rooks; of all pieces."""
     pair = sliders.pair(side.form, side.board, side.rooks, side.bishops)
@@ -106,6 +157,19 @@ def nested(side: Side) -> tuple[Value, ...]:
     royal = replace(side, rooks=side.queens, bishops=side.queens, knights=NONE, pawns=NONE)
     (by_royal,) = union(royal, ALTERNATING if side.layout.all_in_lanes else ROOKS_FIRST)
     return by_pawns, by_minors, by_rooks, by_rooks | by_royal
+
+
+def nested_three(side: Side) -> tuple[Value, ...]:
+    """Return the attacks of pawns; of pawns and minor pieces; of those and rooks."""
+    return nested(side)[:3]
+
+
+def nested_five(side: Side) -> tuple[Value, ...]:
+    """Return the attacks of pawns; of those and knights; of those and bishops; of those and rooks; and queens."""
+    layout, by_pawns = side.layout, leapers.pawns(side.color)(side.pawns)
+    slid = sliders.pieces(side.form, side.board, side.rooks, side.bishops, side.queens)
+    rooks, bishops, queens = slid if len(slid) == 3 else (*halves(slid[0]), slid[1])
+    return tuple(accumulate((by_pawns, layout.union(side.jumps()), bishops, rooks, queens), or_))
 
 
 def twice(side: Side) -> tuple[Value, ...]:

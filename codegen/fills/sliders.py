@@ -168,10 +168,15 @@ def union(
     return (board.layout.union(attacks for _, attacks in form(board, order, rooks, bishops)),)
 
 
-def pair(form: Form, board: Board, rooks: Value, bishops: Value) -> tuple[Value, ...]:
-    """Return the squares attacked along ranks and files, and along diagonals: one value if all rays use lanes."""
+def pair(
+    form: Form, board: Board, rooks: Value, bishops: Value, order: Sequence[Direction] = ALTERNATING
+) -> tuple[Value, ...]:
+    """Return the squares attacked along ranks and files, and along diagonals: one value if all rays use lanes.
+
+    Its lanes are then in the order of the first two directions.
+    """
     if board.layout.all_in_lanes:
-        rays = form(board, ALTERNATING, rooks, bishops)
+        rays = form(board, order, rooks, bishops)
         return (folded(_any_ray(rays), 2),)
     rays = form(board, ROOKS_FIRST, rooks, bishops)
     straight, diagonal = ([attacks for ray, attacks in rays if ray.straight is s] for s in (True, False))
@@ -180,11 +185,22 @@ def pair(form: Form, board: Board, rooks: Value, bishops: Value) -> tuple[Value,
 
 def pieces(form: Form, board: Board, rooks: Value, bishops: Value, queens: Value) -> tuple[Value, ...]:
     """Return the squares attacked by rooks, by bishops and by queens. The first two may be lanes of one value."""
+    *both, its = apart(form, board, rooks, bishops, queens)
+    return *both, board.layout.union((its,))
+
+
+def apart(
+    form: Form, board: Board, rooks: Value, bishops: Value, queens: Value, order: Sequence[Direction] = ALTERNATING
+) -> tuple[Value, ...]:
+    """Return the squares attacked by rooks, by bishops and by queens: of queens, perhaps in several lanes to unite.
+
+    The first two are lanes of one value if all rays use lanes, in the order of the first two directions.
+    """
     if board.layout.holds_two and form is not ALONE:
-        both, its = _two_sets(form, board, rooks, bishops, queens, queens)
-        return both, board.layout.union((its,))
-    order = ALTERNATING if board.layout.all_in_lanes else ROOKS_FIRST
-    return (*pair(form, board, rooks, bishops), *union(form, board, queens, queens, order))
+        return _two_sets(form, board, order, rooks, bishops, queens, queens)
+    if not board.layout.all_in_lanes:
+        return (*pair(form, board, rooks, bishops), *union(form, board, queens, queens))
+    return (*pair(form, board, rooks, bishops, order), _any_ray(form(board, order, queens, queens)))
 
 
 def sides(
@@ -194,7 +210,7 @@ def sides(
     if not board.layout.all_in_lanes:
         return (*union(form, board, white_rooks, white_bishops), *union(form, board, black_rooks, black_bishops))
     if board.layout.holds_two and form is not ALONE:
-        both = _two_sets(form, board, white_rooks, white_bishops, black_rooks, black_bishops)
+        both = _two_sets(form, board, ALTERNATING, white_rooks, white_bishops, black_rooks, black_bishops)
     else:
         white, black = (
             form(board, ROOKS_FIRST, white_rooks, white_bishops),
@@ -227,9 +243,12 @@ def counts(form: Form, board: Board, rooks: Value, bishops: Value, targets: Valu
     return (straight + diagonal,)
 
 
-def _two_sets(form: Form, board: Board, *sliders: Value) -> tuple[Value, Value]:
-    """Return two values, one for each set of rooks and bishops. Their two lanes are orthogonal and diagonal attacks."""
-    return reduced_halves(_any_ray(form(board, ALTERNATING, *sliders)))
+def _two_sets(form: Form, board: Board, order: Sequence[Direction], *sliders: Value) -> tuple[Value, Value]:
+    """Return two values, one for each set of rooks and bishops.
+
+    Their two lanes are orthogonal and diagonal attacks, in the order of the first two directions.
+    """
+    return reduced_halves(_any_ray(form(board, order, *sliders)))
 
 
 def _any_ray(rays: Attacks) -> Value:

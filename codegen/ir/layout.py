@@ -100,7 +100,8 @@ class Layout:
         that alternate between rook and bishop directions; the upper half of the result holds the second set.
         """
         if second:
-            return repeated(beside(rooks, bishops), beside(*second))
+            way = 1 if ray.directions[0] in ROOK else -1
+            return repeated(beside(*(rooks, bishops)[::way]), beside(*second[::way]))
         if ray.straight is not None or rooks is bishops:
             return self.board(ray, rooks if ray.straight else bishops)
         straight = [direction in ROOK for direction in ray.directions]
