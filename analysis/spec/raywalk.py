@@ -13,7 +13,7 @@ from itertools import accumulate, combinations, pairwise, product, zip_longest
 from operator import and_, index, or_
 from typing import Any, Literal, SupportsIndex
 
-from setwise.analysis.spec import leaperwalk
+from setwise.analysis.spec import leaperwalk as leaperwalk
 from setwise.analysis.spec.words import ALL as ALL
 from setwise.analysis.spec.words import (
     W,

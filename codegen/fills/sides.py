@@ -72,11 +72,11 @@ class Side:
             return [leapers.knights(self.knights)]
         return [*leapers.leaps(self.layout, self.knights, leapers.JUMPS)]
 
-    def captures(self) -> list[Value]:
-        """Return values that unite to the squares that pawns attack, like `jumps` if the color has a name."""
-        if self.layout.all_in_lanes and isinstance(self.color, str):
-            return [*leapers.leaps(self.layout, self.pawns, leapers.CAPTURES[self.color])]
-        return [leapers.pawns(self.color)(self.pawns)]
+
+def side_of(layout: Layout, color: str | Value, occupied: Value, *, form: Form | None = None, **pieces: Value) -> Side:
+    """Return a side, given its pieces by kind. Without a form it is the one that suits most instruction sets."""
+    form = form or (sliders.ALONE if layout.both_sides else FORMS[0])
+    return Side(sliders.fitting(form, layout, FORMS[0]), color, Board(layout, ~occupied, occupied), **pieces)
 
 
 def described(
@@ -92,9 +92,7 @@ def described(
     `names` are those of the values: attributes of Side, and `occupied`.
     """
     given = dict(zip(names, values, strict=False))
-    occupied = given.pop("occupied")
-    board = Board(layout, ~occupied, occupied)
-    return whole(Side(sliders.fitting(form, layout, FORMS[0]), given.pop("color", color), board, **given))
+    return whole(side_of(layout, given.pop("color", color), given.pop("occupied"), form=form, **given))
 
 
 def of_both(
@@ -133,18 +131,29 @@ def pieces(side: Side) -> tuple[Value, ...]:
     return (*slid, united_pair(union_of(side.jumps()), union_of(steps)), pawns)
 
 
+def by_kind(side: Side) -> tuple[Value, ...]:
+    """Return the attacks of pawns, knights, bishops, rooks, queens and kings, one board each."""
+    layout = side.layout
+    slid = sliders.apart(side.form, side.board, side.rooks, side.bishops, side.queens)
+    rooks, bishops, queens = slid if len(slid) == 3 else (*halves(slid[0]), layout.union(slid[1:]))
+    kings = layout.union(leapers.leaps(layout, side.kings, DIR8)) if layout.all_in_lanes else leapers.kings(side.kings)
+    return leapers.pawns(side.color)(side.pawns), layout.union(side.jumps()), bishops, rooks, queens, kings
+
+
 def threats(side: Side) -> tuple[Value, ...]:
     """Return the attacks of pawns, knights, bishops, rooks, queens and kings, and all attacked squares."""
-    layout, pawns = side.layout, side.captures()
-    *slid, queens = sliders.apart(side.form, side.board, side.rooks, side.bishops, side.queens, DIAGONAL_FIRST)
+    layout = side.layout
     if not layout.all_in_lanes:
-        each = *pawns, leapers.knights(side.knights), *reversed(slid), queens, leapers.kings(side.kings)
-        return (*each, layout.union(each))
+        return (*by_kind(side), layout.union(by_kind(side)))
+    pawns = [leapers.pawns(side.color)(side.pawns)]
+    if isinstance(side.color, str):
+        pawns = [*leapers.leaps(layout, side.pawns, leapers.CAPTURES[side.color])]
     leapt = united_pair(union_of(side.jumps()), union_of(leapers.leaps(layout, side.kings, DIR8)))
+    slid, rays = sliders.apart(side.form, side.board, side.rooks, side.bishops, side.queens, DIAGONAL_FIRST)
     knights, kings = halves(leapt)
-    queens = folded(queens, 2)
-    attacks = layout.union((*pawns, leapt, *slid, queens))
-    return layout.union(pawns), knights, *slid, layout.union((queens,)), kings, attacks
+    queens = folded(rays, 2)
+    attacks = layout.union((*pawns, leapt, slid, queens))
+    return layout.union(pawns), knights, slid, layout.union((queens,)), kings, attacks
 
 
 def nested(side: Side) -> tuple[Value, ...]:
@@ -166,10 +175,7 @@ def nested_three(side: Side) -> tuple[Value, ...]:
 
 def nested_five(side: Side) -> tuple[Value, ...]:
     """Return the attacks of pawns; of those and knights; of those and bishops; of those and rooks; and queens."""
-    layout, by_pawns = side.layout, leapers.pawns(side.color)(side.pawns)
-    slid = sliders.pieces(side.form, side.board, side.rooks, side.bishops, side.queens)
-    rooks, bishops, queens = slid if len(slid) == 3 else (*halves(slid[0]), slid[1])
-    return tuple(accumulate((by_pawns, layout.union(side.jumps()), bishops, rooks, queens), or_))
+    return tuple(accumulate(by_kind(side)[:5], or_))
 
 
 def twice(side: Side) -> tuple[Value, ...]:

@@ -5,9 +5,7 @@ from setwise import Board, Layout, Occupied, Word, fills, spec
 @setwise.routine
 def kingless(layout: Layout, rooks: Board, bishops: Board, knights: Board, pawns: Board, occupied: Occupied) -> Board:
     """Squares that Black attacks, its king left out; queens are among rooks and bishops both."""
-    board = fills.sliders.Board(layout, ~occupied, occupied)
-    form = fills.sliders.ALONE if layout.both_sides else fills.sides.FORMS[0]
-    side = fills.sides.Side(form, "black", board, rooks, bishops, knights=knights, pawns=pawns)
+    side = fills.sides.side_of(layout, "black", occupied, rooks=rooks, bishops=bishops, knights=knights, pawns=pawns)
     return fills.sides.union(side)[0]
 
 

@@ -69,6 +69,12 @@ EXAMPLES = {
         "twice |= once & attacks",
         "twice |= once ^ attacks",
     ),
+    "chain.py": Example(
+        "chain",
+        {"x86-64": 142, "bmi2": 134, "avx2": 56, "avx512": 39, "gfni": 37},
+        "by_bishops | by_rooks)",
+        "by_bishops)",
+    ),
     "kingless.py": Example(
         "kingless",
         {"x86-64": 143, "bmi2": 129, "avx2": 51, "avx512": 29, "gfni": 28},
