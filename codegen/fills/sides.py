@@ -76,7 +76,8 @@ class Side:
 def side_of(layout: Layout, color: str | Value, occupied: Value, *, form: Form | None = None, **pieces: Value) -> Side:
     """Return a side, given its pieces by kind. Without a form it is the one that suits most instruction sets."""
     form = form or (sliders.ALONE if layout.both_sides else FORMS[0])
-    return Side(sliders.fitting(form, layout, FORMS[0]), color, Board(layout, ~occupied, occupied), **pieces)
+    empty = ~occupied
+    return Side(sliders.fitting(form, layout, FORMS[0]), color, Board(layout, empty, occupied), **pieces)
 
 
 def described(
