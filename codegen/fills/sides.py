@@ -146,15 +146,16 @@ def threats(side: Side) -> tuple[Value, ...]:
     layout = side.layout
     if not layout.all_in_lanes:
         return (*by_kind(side), layout.union(by_kind(side)))
-    pawns = [leapers.pawns(side.color)(side.pawns)]
-    if isinstance(side.color, str):
-        pawns = [*leapers.leaps(layout, side.pawns, leapers.CAPTURES[side.color])]
     leapt = united_pair(union_of(side.jumps()), union_of(leapers.leaps(layout, side.kings, DIR8)))
     slid, rays = sliders.apart(side.form, side.board, side.rooks, side.bishops, side.queens, DIAGONAL_FIRST)
     knights, kings = halves(leapt)
     queens = folded(rays, 2)
-    attacks = layout.union((*pawns, leapt, slid, queens))
-    return layout.union(pawns), knights, slid, layout.union((queens,)), kings, attacks
+    if not isinstance(side.color, str):
+        pawns = leapers.pawns(side.color)(side.pawns)
+        return pawns, knights, slid, layout.union((queens,)), kings, layout.union((pawns, leapt, slid, queens))
+    rest = united_pair(union_of(leapers.leaps(layout, side.pawns, leapers.CAPTURES[side.color])), queens)
+    pawns, queens = halves(rest)
+    return pawns, knights, slid, queens, kings, layout.union((leapt, slid, rest))
 
 
 def nested(side: Side) -> tuple[Value, ...]:
