@@ -28,13 +28,13 @@ _ARGUMENTS: dict[str, Callable[[int], tuple[int, ...]]] = {
 }
 """The lanes of the arguments where they are not two of as many as the result has."""
 _LANES = {
-    **dict.fromkeys(("from-general", "insert", "to-general", "odd-to-general", "put-low"), 2),
+    **dict.fromkeys(("from-general", "insert", "to-general", "odd-to-general", "put-low", "put-odd"), 2),
     "permute": 4,
     "repeat": 8,
     "exchange": 8,
 }
 _MASKS = ("nonzero-bytes-mask", "nonzero-lanes", "equal-mask", "less-mask", "less-signed-mask")
-_ONE = frozenset({"to-general", "odd-to-general", "put-low", *_MASKS})
+_ONE = frozenset({"to-general", "odd-to-general", "put-low", "put-odd", *_MASKS})
 """Those of vectors with a result of 64 bits."""
 _SUMS = ("scaled-sum", "displaced-scaled-sum", "displaced-shift")
 _COUNTED = frozenset({"shl", "shr", "rotl", "sar", "low-shl", "shl-or-rotl", "shr-or-rotr", "load-constant", *_SUMS})

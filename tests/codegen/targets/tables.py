@@ -42,6 +42,7 @@ movq | x,r64 r64,x
 punpcklqdq punpcklbw punpckhbw | x,x
 pshufd pshuflw pshufhw | x,x,u8
 movups vmovups | x,m128 m128,x
+movhps | m64,x
 vpand vpor vpxor vpandn | x,x,x x,x,m128 y,y,y y,y,m256
 vpmuludq vpcmpeqq vpcmpgtq | x,x,x x,x,m128 y,y,y y,y,m256
 vpblendd | x,x,x,u8 y,y,y,u8 y,y,m256,u8
@@ -58,7 +59,7 @@ vpsllq vpsrlq vpsraq vprolq | X,X,u6 X,M128,u6 Y,Y,u6 Y,M256,u6 Z,Z,u6 Z,M512,u6
 vpternlogq | X,X,X,u8 X,X,M128,u8 Y,Y,Y,u8 Y,Y,M256,u8 Z,Z,Z,u8 Z,Z,M512,u8
 vmovdqa64 vmovdqu64 | X,X X,M128 M128,X Y,Y Y,M256 M256,Y Z,Z Z,M512 M512,Z
 vmovq | X,r64 r64,X
-vmovlps | M64,X
+vmovlps vmovhps | M64,X
 vpinsrq | X,X,r64,u1
 vpextrq | r64,X,u1
 vpbroadcastq | X,X Y,X Z,X X,r64 Y,r64 Z,r64
