@@ -27,7 +27,8 @@
 
 typedef uint64_t Board;
 
-enum { PAWN, KNIGHT, BISHOP, ROOK, QUEEN, KING, OWN, ENEMY, BOARDS };
+/* No two kinds of sliders side by side: both would be read at once, which waits where one has just been written. */
+enum { KNIGHT, ROOK, PAWN, BISHOP, KING, QUEEN, OWN, ENEMY, BOARDS };
 
 typedef struct {
     Board boards[BOARDS]; /* pieces of both sides by kind, then by side */
@@ -172,6 +173,8 @@ INLINE unsigned add(Moves *list, int piece, Board from, Board targets, int becom
     return number(targets);
 }
 
+static const int promotions[4] = {KNIGHT, BISHOP, ROOK, QUEEN};
+
 INLINE unsigned add_pawns(Moves *list, Board targets, int step) {
     const Board last = targets & RANK_8;
     if (list)
@@ -179,7 +182,7 @@ INLINE unsigned add_pawns(Moves *list, Board targets, int step) {
             const Board to = first_of(left), from = to >> step;
             if (!(to & RANK_8)) add(list, PAWN, from, to, PAWN);
             else
-                for (int piece = KNIGHT; piece <= QUEEN; piece++) add(list, PAWN, from, to, piece);
+                for (int i = 0; i < 4; i++) add(list, PAWN, from, to, promotions[i]);
         }
     return number(targets) + 3 * number(last);
 }
@@ -347,7 +350,7 @@ static Position for_the_other(const Position *p) {
 
 /* Whether that is a position, in which the mover cannot take the king. */
 static int parse(const char *fen, Position *p) {
-    static const char letters[] = "pnbrqk";
+    static const char letters[] = "nrpbkq";
     memset(p, 0, sizeof *p);
     int rank = 7, file = 0;
     for (; *fen && *fen != ' '; fen++) {
