@@ -10,7 +10,8 @@
  * kernel serves both. Where the king may not go is one call, with the king taken off the board, for it shields no
  * square behind it. How many moves the own sliders have at the last depth is one more: along one direction no two of
  * them go to the same square. What one piece attacks is looked up in tables by pext. Compiled with -DTABLES, the
- * program needs no header, and looks up those sliders too, one by one.
+ * program needs no header, and looks up those sliders too, one by one. Compiled with -DTHREATS, it is the program of
+ * threat_loop.c.
  */
 
 #include <stdint.h>
@@ -313,20 +314,6 @@ INLINE void make(const Position *p, Move move, Position *next) {
     next->en_passant = pawn && to == from << 16 ? turned(from << 8) : 0;
 }
 
-static uint64_t perft(const Position *p, int depth) {
-    if (depth <= 1) return depth ? generate(p, NULL) : 1;
-    Moves list;
-    list.count = 0;
-    generate(p, &list);
-    Position next;
-    uint64_t total = 0;
-    for (unsigned i = 0; i < list.count; i++) {
-        make(p, list.moves[i], &next);
-        total += perft(&next, depth - 1);
-    }
-    return total;
-}
-
 /* Rights as in FEN: KQkq are the outermost rooks, letters of files those that stand there. */
 static Board castling_rook(const Position *p, char right) {
     const int side = right >= 'a' ? ENEMY : OWN; /* White's and Black's, before the board is turned over */
@@ -380,6 +367,29 @@ static int parse(const char *fen, Position *p) {
     return !(danger_to(&other, turned(occupied)) & other.boards[KING] & other.boards[OWN]);
 }
 
+static unsigned long long now(void) {
+    struct timespec time;
+    timespec_get(&time, TIME_UTC);
+    return time.tv_sec * 1000000000ULL + (unsigned long long)time.tv_nsec;
+}
+
+#ifdef THREATS
+#include "threat_loop.c"
+#else
+static uint64_t perft(const Position *p, int depth) {
+    if (depth <= 1) return depth ? generate(p, NULL) : 1;
+    Moves list;
+    list.count = 0;
+    generate(p, &list);
+    Position next;
+    uint64_t total = 0;
+    for (unsigned i = 0; i < list.count; i++) {
+        make(p, list.moves[i], &next);
+        total += perft(&next, depth - 1);
+    }
+    return total;
+}
+
 int main(int count, char **arguments) {
     Position position;
     const int deepest = count == 3 ? atoi(arguments[2]) : 0;
@@ -389,12 +399,9 @@ int main(int count, char **arguments) {
         return 2;
     }
     for (int depth = 1; depth <= deepest; depth++) {
-        struct timespec start, end;
-        timespec_get(&start, TIME_UTC);
-        const unsigned long long moves = perft(&position, depth);
-        timespec_get(&end, TIME_UTC);
-        const long long taken = (end.tv_sec - start.tv_sec) * 1000000000LL + (end.tv_nsec - start.tv_nsec);
-        printf("%d %llu %lld\n", depth, moves, taken);
+        const unsigned long long start = now(), moves = perft(&position, depth);
+        printf("%d %llu %llu\n", depth, moves, now() - start);
     }
     return 0;
 }
+#endif

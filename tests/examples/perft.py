@@ -10,6 +10,7 @@ from setwise.analysis.commands.main import main
 HERE = Path(__file__).parent
 ROUTINES = ("side.union.black", "sliders.rays")
 C = ("-std=c11", "-Wall", "-Wextra", "-Werror", "-pedantic")
+CXX = ("-xc++", "-std=c++17", *C[1:])
 RUST = ("--edition", "2021", "-O", "-D", "warnings")
 
 
@@ -31,8 +32,8 @@ STANDARD, CHESS960 = _positions("perft.epd"), _positions("chess960.epd")
 
 
 def export(folder: Path, language: str, *arguments: str) -> None:
-    """The kernels' source, made as a user makes it; proofs have their own tests."""
-    assert main(("export", *ROUTINES, "--format", language, "--unproved", *arguments, "-o", str(folder))) == 0
+    """The kernels' source, made as a user makes it; proofs have their own tests. More routines may be named first."""
+    assert main(("export", *ROUTINES, *arguments, "--format", language, "--unproved", "-o", str(folder))) == 0
 
 
 def compile_c(compiler: str, folder: Path, *flags: str, name: str = "perft") -> Path:
@@ -42,7 +43,8 @@ def compile_c(compiler: str, folder: Path, *flags: str, name: str = "perft") -> 
 
 def compile_rust(compiler: str, folder: Path, *flags: str, name: str = "perft") -> Path:
     """The program in Rust, by the module in that folder; AssertionError with what the compiler says."""
-    shutil.copy(HERE / "perft.rs", folder)
+    for file in ("perft.rs", "threat_loop.rs"):
+        shutil.copy(HERE / file, folder)
     return _compiled([compiler, *RUST, *flags, str(folder / "perft.rs"), "-o"], folder / name)
 
 

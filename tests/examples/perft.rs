@@ -6,14 +6,18 @@
 //!
 //! prints the legal moves of each depth, and the nanoseconds that counting them took. It is perft.c in Rust: the mover
 //! always plays upward, after a move the board is turned over. With `--cfg tables` it needs no setwise.rs: it looks up
-//! the enemy's sliders, and those whose moves it counts, one by one.
+//! the enemy's sliders, and those whose moves it counts, one by one. With `--cfg threats` it is the program of
+//! threat_loop.rs.
 
 #![allow(unknown_lints, unexpected_cfgs)]
+#![cfg_attr(threats, allow(dead_code))]
 
 use std::time::Instant;
 
 #[cfg(not(tables))]
 mod setwise;
+#[cfg(threats)]
+mod threat_loop;
 
 // No two kinds of sliders side by side: both would be read at once, which waits where one has just been written.
 const KNIGHT: usize = 0;
@@ -504,6 +508,7 @@ fn parse(fen: &str, t: &Tables) -> Option<Position> {
     (!takes_king).then_some(p)
 }
 
+#[cfg(not(threats))]
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let tables = Tables::new();
@@ -522,4 +527,9 @@ fn main() {
         eprintln!("usage: perft FEN DEPTH");
         std::process::exit(2);
     }
+}
+
+#[cfg(threats)]
+fn main() {
+    threat_loop::main();
 }

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import require_rust, require_set, require_tool, runs
-from tests.examples.perft import CHESS960, STANDARD, C, Position, compile_c, compile_rust, export, wrong
+from tests.examples.perft import CHESS960, CXX, STANDARD, C, Position, compile_c, compile_rust, export, wrong
 
 DEEPEST = 9
 KERNELS, TABLES = "x86-64,bmi2,avx2,avx512", "-DTABLES"
@@ -47,7 +47,7 @@ def test_published_counts_on_each_set(tmp_path: Path, isa: str, flags: tuple[str
 
 @runs
 @pytest.mark.slow
-@pytest.mark.parametrize("flags", [(*C, "-O0"), (*C, "-O3"), ("-xc++", "-std=c++17", *C[1:], "-O2")], ids=" ".join)
+@pytest.mark.parametrize("flags", [(*C, "-O0"), (*C, "-O3"), (*CXX, "-O2")], ids=" ".join)
 def test_published_counts_by_another_compiler_and_as_cxx(tmp_path: Path, flags: tuple[str, ...]) -> None:
     export(tmp_path, "c", "--isa", "avx2,avx512", "--dispatch")
     program = compile_c(require_tool("clang++-19" if "-xc++" in flags else "clang-19"), tmp_path, *flags)
