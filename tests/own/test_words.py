@@ -317,11 +317,11 @@ def branching(kind: str) -> OwnRoutine:
 
     def described(x: Board, y: Annotated[Number, setwise.Bound(1 << 63)]) -> Board:
         (z,) = setwise.when(test(x, y), lambda z: (z ^ y,), x)
-        z, _ = setwise.while_(lambda z, n: setwise.below(n, y & 3), lambda z, n: (z + x, n + 1), z, x & 0)
+        z, _ = setwise.while_(lambda z, n: setwise.below(n, y & 1), lambda z, n: (z + x, n + 1), z, x & 0)
         return z + setwise.select(test(z, y), x, y)
 
     def meant(x: Word, y: Word) -> Word:
-        z = chosen(meaning(x, y), x ^ y, x) + x * (y & 3)
+        z = chosen(meaning(x, y), x ^ y, x) + x * (y & 1)
         return z + chosen(meaning(z, y), x, y)
 
     described.__name__ = described.__qualname__ = f"branching_{kind}"

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Mapping
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -32,12 +31,6 @@ COMPILERS = (C[0], C[1], RUST)
 _VERY_SLOW = (pytest.mark.slow, pytest.mark.long)
 LLVM = COMPILERS[1:]
 _LONG = 600.0  # seconds: the hardest take more than a minute of a processor that has nothing else to do
-HARD = (
-    *("sliders_counts_x86_64", "sliders_counts_sse2", "sliders_mobility_sse2"),
-    *(f"sliders_union{ending}_batch_avx512" for ending in ("", "_empty")),
-    "sliders_union_empty_batch_avx2",
-)
-"""Kernels whose proofs take more than half of all the time; others have each of their operations and regions."""
 _COUNTS = (".counts", ".mobility")
 _BRIEF = 10.0
 """Seconds for these as LLVM makes them: it adds up counts of half bytes, which takes the solver minutes."""
@@ -51,14 +44,6 @@ def objects(folder: Path, compiler: Compiler, functions: Functions) -> dict[str,
     return {name: one for name, one in found.items() if isinstance(one, Binary)}
 
 
-def in_turns(compiler: Compiler) -> Functions:
-    """Of every form those that this compiler of C has in its turn, but for the hard ones; another has the rest."""
-    every = followed(every_form()).items()
-    return {
-        name: each for at, (name, each) in enumerate(every) if at % 2 == C.index(compiler) and not name.endswith(HARD)
-    }
-
-
 def followed(functions: Functions) -> Functions:
     """Those that a contract of words says all about: where vectors by value come depends on more than the function."""
     return {name: each for name, each in functions.items() if boards_a_call(each) == 1}
@@ -68,7 +53,6 @@ def followed(functions: Functions) -> Functions:
     ("compiler", "which"),
     [
         pytest.param(C[0], sample, id="gcc-sample", marks=pytest.mark.slow),
-        *(pytest.param(each, partial(in_turns, each), id=each.name, marks=pytest.mark.slow) for each in C[:2]),
         *(pytest.param(each, every_form, id=f"{each.name}-all", marks=_VERY_SLOW) for each in C[:2]),
         # Its back end is clang's.
         pytest.param(RUST, sample, id="rustc-sample", marks=pytest.mark.slow),
