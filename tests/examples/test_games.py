@@ -70,6 +70,7 @@ def test_it_is_right(file: str, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @SLOW
+@pytest.mark.long
 @each
 def test_it_is_right_on_every_set(file: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert wrong(file, capsys) == []

@@ -125,6 +125,7 @@ def test_a_list_path_that_tells_of_free_squares_is_refuted(tmp_path: Path) -> No
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_the_mended_list_path_is_proved(tmp_path: Path) -> None:
     assert judged(tmp_path, MENDED, WALKED, 8).status == "proved"
 

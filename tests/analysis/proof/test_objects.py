@@ -135,7 +135,7 @@ MOST_UNPROVED = {"gcc": 0, "clang-19": 1}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("compiler", "ways"), [("gcc", GCC), ("clang-19", CLANG)])
+@pytest.mark.parametrize(("compiler", "ways"), [("gcc", GCC), pytest.param("clang-19", CLANG, marks=pytest.mark.long)])
 def test_what_compilers_make_by_any_option_is_not_refuted(compiler: str, ways: str, tmp_path: Path) -> None:
     statuses = Counter[str]()
     text = Path(__file__).with_name("options.c").read_text()

@@ -148,6 +148,7 @@ def callable_from_go(job: Request) -> bool:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_what_go_can_call_is_proved(tmp_path: Path) -> None:
     """Every family, form and kind of argument with every instruction set; directions take turns."""
     kernels = [kernel(*names) for names in SAMPLE]  # which the program calls

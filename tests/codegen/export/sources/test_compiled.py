@@ -1,6 +1,7 @@
 """Exported C, C++, Rust and Zig: compiled without a warning, linked, and run against the ray-walk."""
 
 from collections.abc import Callable, Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -23,13 +24,13 @@ FAST = {"rustc": ("-Copt-level=3",), "zig": ("-OReleaseFast", "-fno-compiler-rt"
 
 
 def matrix() -> Iterator[Any]:
-    """A sample by the compilers that differ most; every form by all of them, optimised and not."""
+    """A sample by the compilers that differ most; every form by all of them, in turns optimised and not, or both."""
     for compiler in (C[0], RUST):
         yield pytest.param(compiler, True, sample, id=f"{compiler.name}-optimised-sample")
-    for compiler in (*C, RUST):
-        for fast in (False, True):
-            how = "optimised" if fast else "plain"
-            yield pytest.param(compiler, fast, every_form, id=f"{compiler.name}-{how}", marks=pytest.mark.slow)
+    for at, (compiler, fast) in enumerate(product((*C, RUST), (False, True))):
+        marks = (pytest.mark.slow,) if at % 4 in (1, 2) else (pytest.mark.slow, pytest.mark.long)
+        how = "optimised" if fast else "plain"
+        yield pytest.param(compiler, fast, every_form, id=f"{compiler.name}-{how}", marks=marks)
 
 
 def shared(compiler: Compiler, *, fast: bool) -> tuple[str, ...]:
@@ -74,7 +75,7 @@ def test_compiled_functions_give_what_the_ray_walk_gives(
     [
         pytest.param(True, sample, id="optimised-sample"),
         pytest.param(True, every_form, id="optimised", marks=pytest.mark.slow),
-        pytest.param(False, every_form, id="plain", marks=pytest.mark.slow),
+        pytest.param(False, every_form, id="plain", marks=(pytest.mark.slow, pytest.mark.long)),
     ],
 )
 def test_zig_builds_each_instruction_set_for_a_cpu_that_has_it(
