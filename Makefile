@@ -2,6 +2,7 @@
 # make test    the quick set: style, types, size, tests
 # make check   make test, then what is slow, at full length, and the reports
 # make long    searches and fuzzing that take hours; nothing depends on it
+# make engines  chess engines before and after setwise computes their threats: ENGINES='PATH...' COMMANDS=FILE
 # make docs    the site, in build/site, to be read without a network; its atlas is of all routines, or ATLAS='NAME...'
 # make golden  rewrites the golden files (tests/golden) and two pages of docs/
 # make clean   removes all that make made
@@ -11,7 +12,7 @@
 BIN := .venv/bin
 KIWIPETE := r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1
 
-.PHONY: help demo test check long docs golden clean core setup tools style types size
+.PHONY: help demo test check long engines docs golden clean core setup tools style types size
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -29,6 +30,9 @@ check: test
 
 long: tools
 	$(BIN)/python -m pytest -q -n auto --dist worksteal -m long
+
+engines: setup
+	@$(BIN)/python -m tests.engines $(ENGINES) $(if $(COMMANDS),--commands $(COMMANDS))
 
 # The site has the repository's own layout, so links between pages are the same in both.
 docs: setup
