@@ -6,7 +6,9 @@ _ALL = """
 break case const continue default else enum export extern false for if import return static switch this true void
 while
 """
-_FEATURES = "sse2 popcnt bmi1 bmi2 fast_pext avx avx2 avx512f avx512vl avx512bw avx512vbmi gfni avx512dq"
+_FEATURES = (
+    "sse2 popcnt bmi1 bmi2 fast_pext avx avx2 avx512f avx512vl avx512bw avx512vbmi gfni avx512dq avx512vpopcntdq"
+)
 _OWN = {
     "C": """
 alignas alignof and and_eq asm auto bitand bitor bool catch cdecl char char16_t char32_t compl const_cast constexpr

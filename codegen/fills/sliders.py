@@ -239,8 +239,9 @@ def mobility(form: Form, board: Board, rooks: Value, bishops: Value, targets: Va
 
 def counts(form: Form, board: Board, rooks: Value, bishops: Value, targets: Value) -> tuple[Value, ...]:
     """Return the number of moves of all sliders to the target squares."""
-    straight, diagonal = mobility(form, board, rooks, bishops, targets)
-    return (straight + diagonal,)
+    layout = board.layout
+    rays = form(board, ROOKS_FIRST, rooks, bishops)
+    return (layout.counted(attacks & layout.board(ray, targets) for ray, attacks in rays),)
 
 
 def _two_sets(form: Form, board: Board, order: Sequence[Direction], *sliders: Value) -> tuple[Value, Value]:

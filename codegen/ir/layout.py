@@ -168,7 +168,7 @@ class Layout:
 
     def counted(self, boards: Iterable[Value]) -> Value:
         """Return the sum of the bit counts of all boards and all their lanes, or lane by lane if lanes hold boards."""
-        counts = (board.popcount() for board in boards)
+        counts = (reduce(add, (board.popcount() for board in group)) for group in by_width(boards))
         return reduce(add, (count if self.batched or count.lanes == 1 else total(count) for count in counts))
 
 

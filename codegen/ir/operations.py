@@ -192,6 +192,7 @@ _TABLE = (
     *(Operation(name) for name in ("join", "join-odd", "interleave", "interleave-high", "exchange", "repeat")),
     *(Operation(name) for name in ("from-general", "to-general", "odd-to-general", "from-mask", "concatenate")),
     *(Operation(name) for name in ("shl-or-rotl", "shr-or-rotr", "ternary", "shuffle-bytes", "lanes-of-mask")),
+    *(Operation(name, cycles=3) for name in ("lanes-to-bytes", "lanes-to-words")),  # truncated, and zeros above them
     *(Operation(name) for name in ("shl-each", "shr-each", "sar-each", "shl-all", "shr-all")),
     *(Operation(name) for name in ("unite", "total", "beside")),  # selection lowers these operations on lanes
     *(Operation(name, writes=True) for name in ("store", "put", "put-low", "put-odd", "put-entry")),

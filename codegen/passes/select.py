@@ -293,7 +293,23 @@ def _written(graph: Graph, target: Target) -> Graph:
             (vector,) = vector.args
         return replace(value, op="put-odd" if odd else "put-low", args=(pointer, vector))
 
-    return rewrite(graph, rule, operations=("put",)) if target.has("put-low", 2) else graph
+    return _side_by_side(rewrite(graph, rule, operations=("put",))) if target.has("put-low", 2) else graph
+
+
+def _side_by_side(graph: Graph) -> Graph:
+    """Store both lanes of a vector at once if they are results in this order."""
+    results: list[Value] = []
+    for value in graph.results:
+        last = results[-1] if results else value
+        if (
+            (last.op, value.op) == ("put-low", "put-odd")
+            and same(last.args, value.args)
+            and value.attr == last.attr + 8
+        ):
+            results[-1] = replace(value, op="put", attr=last.attr, lanes=2)
+        else:
+            results.append(value)
+    return replace(graph, results=tuple(results))
 
 
 def _loaded(graph: Graph, target: Target) -> Graph:

@@ -141,6 +141,8 @@ _AVX512 = _VEX + _rows(
     Row("concatenate", "vinserti64x2", "d a b 1", when=lambda value: value.lanes == 4),
     Row("concatenate", "vinserti64x4", "d a b 1", when=lambda value: value.lanes == 8),
     Row("nonzero-lanes", "vptestmq", "d a a"),
+    Row("lanes-to-bytes", "vpmovqb", "d a", when=lambda value: value.args[0].lanes > 2),
+    Row("lanes-to-words", "vpmovqw", "d a", when=lambda value: value.args[0].lanes == 8),
     Row("exchange", "vshufi64x2", "d a a 177"),
     Row("repeat", "vshufi64x2", "d a b 0"),
     Row("load-constant", "vpbroadcastq", "d A1", when=lambda value: uniform_count(value.args[0])),
@@ -166,6 +168,7 @@ AVX512 = Target(
 _GFNI = _rows(
     Row("permute-bytes", "vpermb", "d b A"),
     Row("affine", "vgf2p8affineqb", "d a B n"),
+    Row("popcount", "vpopcntq", "d A"),
     Row("nonzero-bytes-mask", "vptestmb", "d a B8"),
 )
 
@@ -173,7 +176,7 @@ GFNI = replace(
     AVX512,
     name="gfni",
     title="AVX-512 with GFNI and VBMI",
-    features=AVX512.features | {"gfni", "avx512vbmi"},
+    features=AVX512.features | {"gfni", "avx512vbmi", "avx512vpopcntdq"},
     rows=(*AVX512.rows, *_GFNI, Row("from-mask", "kmovq", "d a")),
     extends=AVX512,
 )

@@ -57,6 +57,13 @@ def _sum(text: str, first: str) -> dict[str, str]:
 
 
 _BYTES_OF = "@as(@Vector({{bytes}}, u8), @bitCast({{{}}}))".format
+_EVEN_BYTES = "@as({type}, @splat(0x00FF00FF00FF00FF))"
+_PAIRS = f"({{a}} & {_EVEN_BYTES}) + ({{a}} >> @splat(8) & {_EVEN_BYTES})"
+_BYTES_SUMMED = f"(({_PAIRS}) *% @as({{type}}, @splat(0x0001000100010001))) >> @splat(48)"
+_EIGHT = ", ".join(map(str, (*range(8), *[-1] * 8)))
+_NARROWED = (
+    f"@bitCast(@shuffle(u8, @as(@Vector(8, u8), @truncate({{a}})), @Vector(1, u8){{{{0}}}}, [16]i32{{{{ {_EIGHT} }}}}))"
+)
 
 # For shl-or-rotl the wrapped bits are not demanded, and a rotate is one non-destructive instruction.
 _ROTATED = _same("{a} << {n} | {a} >> {m}", Rust="u64::rotate_left({a}, {n})", Zig="({a} << {n}) | ({a} >> {m})")
@@ -107,8 +114,7 @@ EXPRESSIONS: Mapping[str, Mapping[str, str]] = {
         "Zig": "@bitCast(@as(@Vector({bytes}, u8), @popCount(@as(@Vector({bytes}, u8), @bitCast({b})))))",
         "call": "shuffle_epi8 a b",
     },
-    # the sums are of eight counts, so less than 256
-    "sum-bytes": {"Zig": "({a} *% @as({type}, @splat(0x0101010101010101))) >> @splat(56)", "call": "sad_epu8 a b"},
+    "sum-bytes": {"Zig": _BYTES_SUMMED, "call": "sad_epu8 a b"},
     "displaced-sum": _sum("{a} + {b} + {c}", "{a}, {b}"),
     "displaced-scaled-sum": _sum("{a} + ({b} << {n}) + {c}", "{a}, {b} << {n}"),
     "displaced-shift": _same(
@@ -155,8 +161,11 @@ EXPRESSIONS: Mapping[str, Mapping[str, str]] = {
     "popcount": {
         "C": "SETWISE_CAST(uint64_t, _mm_popcnt_u64({a}))",
         "Rust": "u64::count_ones({a}) as u64",
-        "Zig": "@as(u64, @popCount({a}))",
+        "Zig": "@as({type}, @popCount({a}))",
+        "call": "popcnt_epi64 a",
     },
+    "lanes-to-bytes": {"Zig": _NARROWED, "call": "cvtepi64_epi8 a"},
+    "lanes-to-words": {"Zig": "@bitCast(@as(@Vector(8, u16), @truncate({a})))", "call": "cvtepi64_epi16 a"},
     "gather": _of_bmi2("pext"),
     "scatter": _of_bmi2("pdep"),
     "as-wide": {"call4": "castsi128_si256 a", "call8": "castsi128_si512 a"},

@@ -9,9 +9,13 @@ import pytest
 from setwise.codegen.run import cpu, executable
 
 CPUINFO = Path("/proc/cpuinfo")
-LISTED = {"sse4.1": "sse4_1", "sse4.2": "sse4_2"}  # the kernel's names where they differ
+LISTED = {
+    "sse4.1": "sse4_1",
+    "sse4.2": "sse4_2",
+    "avx512vpopcntdq": "avx512_vpopcntdq",
+}  # the kernel's names where they differ
 ALL = {"bmi1", "bmi2", "popcnt", "ssse3", "sse4.1", "sse4.2", "avx", "avx2", "gfni"}
-ALL |= {"avx512f", "avx512vl", "avx512dq", "avx512bw", "avx512vbmi"}
+ALL |= {"avx512f", "avx512vl", "avx512dq", "avx512bw", "avx512vbmi", "avx512vpopcntdq"}
 ZMM = {name for name in ALL if name.startswith("avx512")}
 SET = 0xFFFF_FFFF
 

@@ -22,6 +22,7 @@ _ARGUMENTS: dict[str, Callable[[int], tuple[int, ...]]] = {
     "ternary": lambda n: (n, n, n),
     **dict.fromkeys(("displaced-sum", "displaced-scaled-sum"), lambda n: (n, n, n)),
     "load": lambda n: (1, 1),
+    **dict.fromkeys(("lanes-to-bytes", "lanes-to-words"), lambda _: (8,)),
     "put": lambda n: (1, n),
     **dict.fromkeys(("put-low", "put-odd"), lambda n: (1, 2)),
     "put-entry": lambda n: (1, 1, n),
@@ -29,6 +30,7 @@ _ARGUMENTS: dict[str, Callable[[int], tuple[int, ...]]] = {
 """The lanes of the arguments where they are not two of as many as the result has."""
 _LANES = {
     **dict.fromkeys(("from-general", "insert", "to-general", "odd-to-general", "put-low", "put-odd"), 2),
+    **dict.fromkeys(("lanes-to-bytes", "lanes-to-words"), 2),
     "permute": 4,
     "repeat": 8,
     "exchange": 8,

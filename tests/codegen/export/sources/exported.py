@@ -55,6 +55,8 @@ SAMPLE = (
     ("sliders.pieces", "avx2", 4),  # the lower lane in a write
     ("sliders.mobility", "avx2", 4),  # squares counted lane by lane
     ("sliders.counts", "sse2", 2),  # bytes added up
+    ("sliders.counts", "gfni", 8),
+    ("sliders.mobility", "avx512", 8),
 )
 """Kernels that have between them every operation and region that source must write."""
 
@@ -62,7 +64,7 @@ SAMPLE = (
 IMPLIED = {
     "avx2": {"avx"},
     "avx512f": {"avx", "avx2"},
-    **{name: {"avx", "avx2", "avx512f"} for name in ("avx512bw", "avx512vbmi")},
+    **{name: {"avx", "avx2", "avx512f"} for name in ("avx512bw", "avx512vbmi", "avx512vpopcntdq")},
     "avx512vl": {"avx", "avx2", "avx512f", "avx512dq"},
 }
 """The features that compilers enable with another one, which therefore needs them too."""
