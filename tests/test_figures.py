@@ -44,7 +44,11 @@ OUTSIDE = re.compile(
     r"|Connect-4|port 10|lower bounds?|more than once|[Ee]xit status (?:of each )?(?:is )?\d|modulo \d+"
 )
 """Names, versions and years of the outside; squares, lanes and widths; words of definitions."""
-SOURCED = {("docs/design.md", "The laboratory"), ("docs/proofs.md", "How few operations there can be")}
+SOURCED = {
+    ("docs/design.md", "The laboratory"),
+    ("docs/engine-authors.md", "Threat boards in one call"),
+    ("docs/proofs.md", "How few operations there can be"),
+}
 """Sections that name a commit and its date: it has the code that made their figures."""
 PAGE_TESTS = "pytest tests/analysis/report/test_pages.py"
 WINS = f"{PAGE_TESTS}::test_kogge_stone_has_all_the_lower_figures"

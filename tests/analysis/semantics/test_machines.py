@@ -297,10 +297,13 @@ REFUSED = re.compile(
 
 
 @pytest.mark.parametrize(
-    ("step", "seeds"),
-    [pytest.param(8, range(1), id="short"), pytest.param(1, range(5), id="long", marks=pytest.mark.slow)],
+    ("on", "step", "seeds"),
+    [
+        *(pytest.param(on, 8, range(1), id=f"{on}-short") for on in MACHINES),
+        pytest.param("cpu", 1, range(5), id="cpu-long", marks=pytest.mark.slow),
+        pytest.param("bochs", 1, range(5), id="bochs-long", marks=(pytest.mark.slow, pytest.mark.long)),
+    ],
 )
-@pytest.mark.parametrize("on", MACHINES)
 def test_every_encoding_does_what_machines_do(on: str, step: int, seeds: range) -> None:
     """Each in registers, in memory, with and without masks; what the CPU lacks is left to Bochs."""
     if on == "bochs":
