@@ -125,9 +125,9 @@ EXAMPLES = {
         "avx2",
     ),
 }
-PERFT = ("measure.py", "perft.py")
-"""What builds and times another example."""
-FILES = sorted(path.name for path in HERE.glob("*.py") if not path.name.startswith(("test_", *PERFT)))
+PROGRAMS = ("perft.py", "threat_loop.py")
+"""What builds and runs another example."""
+FILES = sorted(path.name for path in HERE.glob("*.py") if not path.name.startswith(("test_", *PROGRAMS)))
 
 SLOW = pytest.mark.slow
 
