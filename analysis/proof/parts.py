@@ -3,7 +3,7 @@
 A solver cannot easily show that two sums of many bits are equal if each bit is written in two ways. So the operands of
 the specification's sums are matched with words of the code: words that agree in a few samples and are then proved
 equal for all arguments. Each matched word is replaced by one unknown in both formulas. This is done for the boards
-whose squares are counted, then for the count of each. Then the sums are compared.
+whose squares are counted, then for the count of each, which is below 128. Then the sums are compared.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -57,9 +57,14 @@ def agree_by_parts(
         if values in in_code and name is not None:
             # Each board in turn gets the same name, so that equal queries are asked once.
             in_turn = {term: domain.unknown("a board") if other == name else other for term, other in named.items()}
-            if alike(in_code[values], count, in_turn):
-                names |= dict.fromkeys((in_code[values], count), domain.unknown(f"count {at}"))
+            if alike(in_code[values], count, in_turn) and alike(_low_bits(domain, count), count, in_turn):
+                names |= dict.fromkeys((in_code[values], count), _low_bits(domain, domain.unknown(f"count {at}")))
     return all(alike(one, other, names) for one, other in zip(got, expected, strict=True))
+
+
+def _low_bits(domain: Addresses, count: Bits) -> Bits:
+    """Return a count below 128 with zeros above it that the solver sees: code may add up its lowest byte alone."""
+    return domain.concat(0, domain.extract(count, 0, 7, 64), 57, 7)
 
 
 def _parts(domain: Addresses, expected: Sequence[Bits]) -> tuple[list[Term], dict[Term, Term]]:

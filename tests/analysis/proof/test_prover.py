@@ -296,7 +296,7 @@ def test_a_broken_tail_of_an_array_is_refuted() -> None:
 
 
 def test_counts_are_proved_and_broken_ones_refuted() -> None:
-    kernel, prover = lower(find("sliders.counts"), "avx2"), Prover()
+    kernel, prover = lower(find("sliders.counts"), "bmi2"), Prover()
     binary, task = binary_of(kernel), task_of(kernel)
     certificate = prover.prove(binary, task)
     assert certificate.status == "proved"
