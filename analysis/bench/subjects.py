@@ -146,10 +146,11 @@ def _case(contract: Contract, parameters: Sequence[Parameter], draw: random.Rand
 
     No square is on two boards of sliders or leapers. All these squares are among the occupied ones.
     """
-    pieces = draw.sample(range(64), draw.choice(_PIECES))
+    boards = max(1, sum(p.kind in _ON_SQUARES for p in parameters))
+    pieces = draw.sample(range(64), max(boards, draw.choice(_PIECES)))
     occupied = _board(pieces)
     sliders = iter(pieces)
-    most = max(1, len(pieces) // (2 * max(1, sum(p.kind in _ON_SQUARES for p in parameters))))
+    most = max(1, len(pieces) // (2 * boards))
     sharers = [p.name for p in parameters if p.kind == "occupied"]
     words = []
     for parameter in parameters:
