@@ -7,6 +7,7 @@ from itertools import count
 
 from setwise.codegen.ir.bits import demanded
 from setwise.codegen.ir.graph import Graph, compose, cse, rewrite
+from setwise.codegen.ir.numbers import is_immediate
 from setwise.codegen.ir.operations import COMMUTATIVE
 from setwise.codegen.ir.orders import permuted
 from setwise.codegen.ir.values import ALL, Lanes, Region, Value, concatenated, constant, place_of, same
@@ -68,6 +69,21 @@ def _loosen(graph: Graph, target: Target) -> Graph:
     shifts = {"shl": "shl-or-rotl", "shr": "shr-or-rotr"}
     if not target.has("shl-or-rotl", 1) or not any(value.op in shifts and value.lanes == 1 for value in graph.order):
         return graph
+    uses = graph.users
+
+    def narrowed(value: Value, old: Value) -> Value:
+        """Remove from a mask the bits that a rotate in place of the shift would bring, if that may spare a copy."""
+        shifted, mask = value.args
+        if value.lanes > 1 or shifted.op not in shifts or mask.constant is None:
+            return value
+        if len(uses[old.args[0].args[0]]) == 1:
+            return value
+        bits = mask.number & shifted.operation.of(ALL, shifted.count)
+        return (
+            replace(value, args=(shifted, constant(bits))) if is_immediate(bits) == is_immediate(mask.number) else value
+        )
+
+    graph = rewrite(graph, narrowed, operations=("and",))
     wanted = demanded(graph, loose=True)
 
     def rule(value: Value, old: Value) -> Value:
