@@ -189,6 +189,7 @@ _TABLE = (
     *(Operation(name, mask=True) for name in ("nonzero-bytes-mask", "nonzero-lanes")),
     *(Operation(name, free=True) for name in ("as-wide", "extended", "low-half")),
     *(Operation(name) for name in ("high-half", "broadcast", "splat", "insert", "blend", "permute", "permute-bytes")),
+    Operation("multishift", cycles=3),
     *(Operation(name) for name in ("join", "join-odd", "interleave", "interleave-high", "exchange", "repeat")),
     *(Operation(name) for name in ("from-general", "to-general", "odd-to-general", "from-mask", "concatenate")),
     *(Operation(name) for name in ("shl-or-rotl", "shr-or-rotr", "ternary", "shuffle-bytes", "lanes-of-mask")),

@@ -57,9 +57,16 @@ def _by_halves(value: Value) -> Value:
 
 def _by_squares(boards: Value, mask: Lanes) -> Value:
     """Return the union of eight boards, each intersected with its mask, by way of one byte for each square."""
-    ranks = Value("permute-bytes", (boards, constant(_BY_RANKS)), lanes=8)
-    squares = files(ranks, RISING)
+    squares = files(_ranks(boards), RISING)
     return Value("from-mask", (Value("nonzero-bytes-mask", (squares, constant(_turned(mask)))),))
+
+
+def _ranks(boards: Value) -> Value:
+    """Return lanes with one rank of each of eight boards. Rotates of one board are a choice of its bits."""
+    if boards.op == "rotl" and boards.args[0].op in ("broadcast", "splat"):
+        starts = (sum((8 * rank - n) % 64 << 8 * lane for lane, n in enumerate(boards.attr)) for rank in range(8))
+        return Value("multishift", (constant(tuple(starts)), boards.args[0]), lanes=8)
+    return Value("permute-bytes", (boards, constant(_BY_RANKS)), lanes=8)
 
 
 def _turned(boards: Lanes) -> Lanes:

@@ -167,6 +167,7 @@ AVX512 = Target(
 
 _GFNI = _rows(
     Row("permute-bytes", "vpermb", "d b A"),
+    Row("multishift", "vpmultishiftqb", "d a B"),
     Row("affine", "vgf2p8affineqb", "d a B n"),
     Row("popcount", "vpopcntq", "d A"),
     Row("nonzero-bytes-mask", "vptestmb", "d a B8"),

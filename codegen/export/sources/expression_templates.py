@@ -193,6 +193,7 @@ EXPRESSIONS: Mapping[str, Mapping[str, str]] = {
     "permute": {"call": "permute4x64_epi64 a n"},
     "shuffle-bytes": {"Zig": "@byteSwap({a})", "call": "shuffle_epi8 a b"},  # only byte swaps have this order
     "permute-bytes": {"call": "permutexvar_epi8 b a"},
+    "multishift": {"call": "multishift_epi64_epi8 a b"},
     "affine": {"call": "gf2p8affine_epi64_epi8 a b n"},
     "nonzero-bytes-mask": {"call": "test_epi8_mask a b"},
     "nonzero-lanes": {"Zig": "@reduce(.Or, {a})", "call": "test_epi64_mask a a"},

@@ -21,7 +21,7 @@ _OF_OPERATION: Mapping[str, str] = {
     **dict.fromkeys(("equal-mask", "less-mask", "less-signed-mask"), _AVX512F),
     **dict.fromkeys(("lanes-to-bytes", "lanes-to-words"), _AVX512F),
     **dict.fromkeys(("mul", "lanes-of-mask"), _AVX512DQ),
-    "permute-bytes": "avx512vbmi",
+    **dict.fromkeys(("permute-bytes", "multishift"), "avx512vbmi"),
     "nonzero-bytes-mask": _AVX512BW,
     "affine": "gfni",
     "popcount": "avx512vpopcntdq",
