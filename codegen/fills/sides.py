@@ -70,7 +70,8 @@ class Side:
         """Return values that unite to the squares that knights attack, one direction per lane if all rays use lanes."""
         if not self.layout.all_in_lanes:
             return [leapers.knights(self.knights)]
-        return [*leapers.leaps(self.layout, self.knights, leapers.JUMPS)]
+        order = leapers.JUMPS_BESIDE_RAYS if self.layout.lanes == 8 else leapers.JUMPS
+        return [*leapers.leaps(self.layout, self.knights, order)]
 
 
 def side_of(layout: Layout, color: str | Value, occupied: Value, *, form: Form | None = None, **pieces: Value) -> Side:
