@@ -77,7 +77,7 @@ gf2p8affineqb xmm1,{xmm2|[rsi]},0x5a; vgf2p8affineqb {ymm1,ymm2,ymm3|zmm1,zmm2,z
 zmm1,zmm2,qword ptr [rsi](1to8)|zmm1(k1),zmm2,zmm3|zmm1,zmm2,[rsi]},{0|0x81}
 vpcmp{|u}{b|w|d|q} {k3,zmm2,zmm3|k3(k1),ymm2,[rsi]},{0|1|2|3|4|5|6|7}; vpcmpuq k3,zmm2,qword ptr [rsi](1to8),1
 v{ptestm|ptestnm}{b|w|d|q} {k3,zmm2,zmm3|k3,zmm2,[rsi]|k3(k1),ymm2,[rsi]|k3,xmm9,xmm9}
-v{popcnt{b|w|d|q}|plzcntd|plzcntq} {zmm1,zmm2|ymm1(k1)(z),[rsi]}
+v{popcnt{b|w|d|q}|plzcntd|plzcntq} {zmm1,zmm2|ymm1,ymm2|ymm1(k1)(z),[rsi]}
 vpcompress{b|w|d|q} {zmm1(k1),zmm2|ymm1(k1)(z),ymm2|xmm1,xmm2|[rsi](k1),zmm2|[rsi+8](k2),xmm2}
 vpexpand{b|w|d|q} {zmm1(k1),zmm2|ymm1(k1)(z),ymm2|xmm1,xmm2|zmm1(k1)(z),[rsi]|xmm1(k2),[rsi+8]}
 vpshufbitqmb k3,{zmm1,zmm2|ymm1,[rsi]}; vpshufbitqmb k3(k1),zmm9,zmm2
@@ -131,8 +131,8 @@ vpinsrq xmm1,xmm2,[rsi],1
 {pshufd|pshuflw|pshufhw} xmm1,{xmm2|[rsi]},{0x1b|0x4e}
 v{pshufd|pshuflw|pshufhw} {ymm1,ymm2,0x93|zmm1(k1),zmm2,0x1b}
 {shufps|shufpd} xmm1,xmm2,{0x1b|0x02}; v{shufps|shufpd} {ymm1,ymm2,ymm3,0x6d|zmm1,zmm2,[rsi],0x9a}
-psadbw xmm1,[rsi]; vpsadbw {xmm1,xmm2,xmm3|ymm1,ymm2,ymm3|ymm1,ymm2,[rsi]|zmm1,zmm2,zmm3|zmm1,zmm2,[rsi]}
-pshufb xmm1,{xmm2|[rsi]}; vpshufb {ymm1,ymm2,ymm3|zmm1(k1),zmm2,[rsi]|xmm1,xmm2,xmm9}
+{psadbw xmm1|vpsadbw {xmm1,xmm2|ymm1,ymm2|zmm1,zmm2}},[rsi]; vpsadbw {xmm1,xmm2,xmm3|ymm1,ymm2,ymm3|zmm1,zmm2,zmm3}
+pshufb xmm1,{xmm2|[rsi]}; vpshufb {ymm1,ymm2,ymm3|zmm1,zmm2,zmm3|zmm1(k1),zmm2,[rsi]|xmm1,xmm2,xmm9}
 {packsswb|packuswb|packssdw|packusdw} xmm1,{xmm2|[rsi]}
 v{packsswb|packuswb|packssdw|packusdw} {ymm1,ymm2,ymm3|zmm1(k1),zmm2,[rsi]|xmm1(k2)(z),xmm2,xmm3}
 v{packssdw|packusdw} zmm1,zmm2,dword ptr [rsi](1to16)
@@ -157,7 +157,7 @@ xmm1,xmm2,[rsi],xmm4}
 v{pmovzx|pmovsx}{bw|bd|bq|wd|wq|dq} {ymm1,xmm2|ymm1(k1)(z),xmm2|xmm1,[rsi]}
 vpmov{wb|db|qb|dw|qw|qd} {xmm1,xmm2|[rsi],ymm2|[rsi](k1),zmm2}; vpmov{wb|dw|qd} {ymm1,zmm2|xmm1(k1),ymm2}
 vpmov{s|us}{wb|db|qb|dw|qw|qd} {xmm1,xmm2|[rsi](k1),zmm2|xmm1(k1)(z),xmm9}
-vpmov{db|qb|qw} {xmm1,zmm2|xmm1(k1),zmm2|xmm1(k1)(z),ymm2}
+vpmov{db|qb|qw} {xmm1,zmm2|xmm1,ymm2|xmm1(k1),zmm2|xmm1(k1)(z),ymm2}
 {pmovmskb|movmskps|movmskpd} ecx,xmm1; v{pmovmskb|movmskps|movmskpd} ecx,ymm1
 vpmov{b|w|d|q}2m k3,{zmm1|ymm1}; vpmovm2{b|w|d|q} {zmm1|ymm1},k1; kmov{b|w|d|q} {k3,k1|k3,[rsi]|[rsi],k3}
 kmov{b|w|d} {k3,ecx|ecx,k3}; kmovq {k3,rcx|rcx,k3}; vzeroupper; vzeroall

@@ -145,10 +145,13 @@ def assert_upper_halves_are_clean_unless_the_result_is_there(
 
 def assert_the_assemblers_agree(code: Code, folder: Path) -> None:
     image = assemble(code, "iced").image
-    if UNKNOWN_TO_PEACHPY.isdisjoint(instruction.mnemonic for instruction in code.instructions):
+    # Of vpopcntq it has only the form of 512 bits.
+    narrow_counts = any(each.mnemonic == "vpopcntq" and "ymm" in str(each) for each in code.instructions)
+    if UNKNOWN_TO_PEACHPY.isdisjoint(instruction.mnemonic for instruction in code.instructions) and not narrow_counts:
         assert assemble(code, "peachpy").image == image
     else:
-        with pytest.raises(NotEncodable, match=rf"PeachPy has no instruction '({'|'.join(UNKNOWN_TO_PEACHPY)})'"):
+        unknown = rf"PeachPy (has no instruction '({'|'.join(UNKNOWN_TO_PEACHPY)})'|cannot encode vpopcntq)"
+        with pytest.raises(NotEncodable, match=unknown):
             assemble(code, "peachpy")
     assert gas(whole(code), folder) == image
 
