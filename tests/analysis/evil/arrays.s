@@ -474,7 +474,7 @@
     add rdx, 8
     jmp 1b
 2:  ret
-#= pointer_32 limit=60: the pointer's end in 32 bits
+#= pointer_32 limit=120: the pointer's end in 32 bits
     lea rcx, [rdi+8*rcx]
 1:  cmp edi, ecx
     jae 2f
