@@ -60,10 +60,8 @@ _BYTES_OF = "@as(@Vector({{bytes}}, u8), @bitCast({{{}}}))".format
 _EVEN_BYTES = "@as({type}, @splat(0x00FF00FF00FF00FF))"
 _PAIRS = f"({{a}} & {_EVEN_BYTES}) + ({{a}} >> @splat(8) & {_EVEN_BYTES})"
 _BYTES_SUMMED = f"(({_PAIRS}) *% @as({{type}}, @splat(0x0001000100010001))) >> @splat(48)"
-_EIGHT = ", ".join(map(str, (*range(8), *[-1] * 8)))
-_NARROWED = (
-    f"@bitCast(@shuffle(u8, @as(@Vector(8, u8), @truncate({{a}})), @Vector(1, u8){{{{0}}}}, [16]i32{{{{ {_EIGHT} }}}}))"
-)
+_PLACES = "std.simd.iota(u6, {lanes}) * @as(@Vector({lanes}, u6), @splat(8))"
+_NARROWED = f".{{{{ @reduce(.Or, ({{a}} & @as({{type}}, @splat(0xFF))) << ({_PLACES})), 0 }}}}"
 
 # For shl-or-rotl the wrapped bits are not demanded, and a rotate is one non-destructive instruction.
 _ROTATED = _same("{a} << {n} | {a} >> {m}", Rust="u64::rotate_left({a}, {n})", Zig="({a} << {n}) | ({a} >> {m})")

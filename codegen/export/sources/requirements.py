@@ -86,7 +86,7 @@ def _of(value: Value) -> Iterator[str]:
     lanes = max(value.lanes, *(arg.lanes for arg in value.args), 1)
     if lanes == 1:
         return
-    yield "avx2" if lanes == 4 or value.op in _OF_AVX2 or value.operation.left else "avx"
+    yield "avx2" if lanes == 4 or value.op in _OF_AVX2 or _shifts_apart(value) else "avx"
     if lanes == 8:
         yield _AVX512F
         if value.op in _ON_BYTES:
@@ -95,6 +95,11 @@ def _of(value: Value) -> Iterator[str]:
         yield _OF_OPERATION[value.op]
         if lanes < 8:
             yield _AVX512VL
+
+
+def _shifts_apart(value: Value) -> bool:
+    """Return whether lanes are shifted by different counts."""
+    return bool(value.operation.left) and (len(value.args) > 1 or len(set(value.attr)) > 1)
 
 
 def constant_name(feature: str) -> str:

@@ -56,7 +56,12 @@ SAMPLE = (
     ("sliders.mobility", "avx2", 4),  # squares counted lane by lane
     ("sliders.counts", "sse2", 2),  # bytes added up
     ("sliders.counts", "gfni", 8),
+    ("sliders.counts", "avx512", 4),
     ("sliders.mobility", "avx512", 8),
+    ("side.union.any", "x86-64", 1),
+    ("side.threats.any", "bmi2", 1),  # shifts by the color
+    ("side.threats.white", "avx2", 4),  # the upper lane in a write
+    ("leapers.knights", "gfni", 8),  # bits chosen for all bytes
 )
 """Kernels that have between them every operation and region that source must write."""
 
