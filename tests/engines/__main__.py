@@ -24,6 +24,7 @@ from statistics import median, quantiles
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
+from setwise.codegen.run import cpu
 from tests.engines.exchanges import Exchange, Failed, apply, recognized
 
 _NEEDS = {"avx2": ("avx2",), "avx512": ("avx512f", "avx512bw", "avx512dq", "avx512vl")}
@@ -101,9 +102,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not options.checkouts or not options.commands or options.turns < 1:
         print("give checkouts of engines and their commands: make engines ENGINES='PATH...' COMMANDS=FILE")
         return 2
-    name, flags = _processor()
     print(
-        f"{name}; {options.turns} turns; medians of nodes a second; medians and quartiles of ratios\n{_HEADER}",
+        f"{cpu.brand()}; {options.turns} turns; medians of nodes a second; medians and quartiles of ratios\n{_HEADER}",
         flush=True,
     )
     status = 0
@@ -112,7 +112,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             exchange = recognized(checkout)
             commands = _commands(options.commands, exchange.engine)
             for isa in options.sets.split(","):
-                if not flags.issuperset(_NEEDS.get(isa, ("unknown",))):
+                if not cpu.features().issuperset(_NEEDS.get(isa, ("unknown",))):
                     row = "not run: this processor has not the set"
                 elif isa not in commands:
                     row = "not run: no command builds for the set"
@@ -164,13 +164,6 @@ def _run(folder: Path, command: str, step: str) -> str:
         lines = [line for line in done.stdout.splitlines() if "error" in line.lower()] or done.stdout.splitlines()
         raise Failed(f"{step} failed: {lines[0].strip() if lines else f'exit status {done.returncode}'}")
     return done.stdout
-
-
-def _processor() -> tuple[str, frozenset[str]]:
-    """Return the processor's name and the features that the kernel lists."""
-    lines = Path("/proc/cpuinfo").read_text("utf-8").splitlines()
-    fields = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in lines)}
-    return fields.get("model name", "unknown processor"), frozenset(fields.get("flags", "").split())
 
 
 if __name__ == "__main__":
