@@ -126,7 +126,7 @@ EXAMPLES = {
     ),
 }
 PROGRAMS = ("perft.py", "threat_loop.py")
-"""What builds and runs another example."""
+"""Files that build and run another example."""
 FILES = sorted(path.name for path in HERE.glob("*.py") if not path.name.startswith(("test_", *PROGRAMS)))
 
 SLOW = pytest.mark.slow

@@ -16,7 +16,7 @@ from tests.examples.perft import CXX, STANDARD, compile_c, compile_rust, export
 
 COMPILERS = ("g++", "clang++-19", "rustc")
 LEVELS = ("x86-64-v3", "x86-64-v4")
-"""What -march calls AVX2 with BMI2, and AVX-512."""
+"""The values of -march for AVX2 with BMI2, and for AVX-512."""
 FORMS = ("threats", "tables")
 GAMES = 10_000
 
