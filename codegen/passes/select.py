@@ -74,14 +74,11 @@ def _loosen(graph: Graph, target: Target) -> Graph:
     def narrowed(value: Value, old: Value) -> Value:
         """Remove from a mask the bits that a rotate in place of the shift would bring, if that may spare a copy."""
         shifted, mask = value.args
-        if value.lanes > 1 or shifted.op not in shifts or mask.constant is None:
-            return value
-        if len(uses[old.args[0].args[0]]) == 1:
+        if value.lanes > 1 or shifted.op not in shifts or not mask.constant or len(uses[old.args[0].args[0]]) == 1:
             return value
         bits = mask.number & shifted.operation.of(ALL, shifted.count)
-        return (
-            replace(value, args=(shifted, constant(bits))) if is_immediate(bits) == is_immediate(mask.number) else value
-        )
+        fits_as_before = is_immediate(bits) == is_immediate(mask.number)
+        return replace(value, args=(shifted, constant(bits))) if fits_as_before else value
 
     graph = rewrite(graph, narrowed, operations=("and",))
     wanted = demanded(graph, loose=True)

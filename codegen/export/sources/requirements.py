@@ -11,6 +11,7 @@ from setwise.codegen.ir.graph import postorder
 from setwise.codegen.ir.values import Value
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.run.cpu import FEATURES
+from setwise.codegen.targets.table import per_lane_counts
 
 FAST_PEXT = "fast-pext"
 """The processor executes pext and pdep without microcode. It is no bit of CPUID; its vendor and family say it."""
@@ -99,7 +100,7 @@ def _of(value: Value) -> Iterator[str]:
 
 def _shifts_apart(value: Value) -> bool:
     """Return whether lanes are shifted by different counts."""
-    return bool(value.operation.left) and (len(value.args) > 1 or len(set(value.attr)) > 1)
+    return bool(value.operation.left) and (len(value.args) > 1 or per_lane_counts(value))
 
 
 def constant_name(feature: str) -> str:
