@@ -147,16 +147,27 @@ def threats(side: Side) -> tuple[Value, ...]:
     layout = side.layout
     if not layout.all_in_lanes:
         return (*by_kind(side), layout.union(by_kind(side)))
-    leapt = united_pair(union_of(side.jumps()), union_of(leapers.leaps(layout, side.kings, DIR8)))
     slid, rays = sliders.apart(side.form, side.board, side.rooks, side.bishops, side.queens, DIAGONAL_FIRST)
-    knights, kings = halves(leapt)
-    queens = folded(rays, 2)
-    if not isinstance(side.color, str):
+    jumps, steps = union_of(side.jumps()), union_of(leapers.leaps(layout, side.kings, DIR8))
+    if isinstance(side.color, str):
+        pawns = union_of(leapers.leaps(layout, side.pawns, leapers.CAPTURES[side.color]))
+    else:
         pawns = leapers.pawns(side.color)(side.pawns)
-        return pawns, knights, slid, layout.union((queens,)), kings, layout.union((pawns, leapt, slid, queens))
-    rest = united_pair(union_of(leapers.leaps(layout, side.pawns, leapers.CAPTURES[side.color])), queens)
-    pawns, queens = halves(rest)
-    return pawns, knights, slid, queens, kings, layout.union((leapt, slid, rest))
+    if rays.lanes == steps.lanes:  # one store takes two results that are neighbors
+        pawns, knights, some = _beside(layout, pawns, folded(jumps, 2))
+        queens, kings, others = _beside(layout, rays, steps)
+    else:
+        knights, kings, some = _beside(layout, jumps, steps)
+        pawns, queens, others = _beside(layout, pawns, folded(rays, 2))
+    return pawns, knights, slid, queens, kings, layout.union((*some, slid, *others))
+
+
+def _beside(layout: Layout, one: Value, other: Value) -> tuple[Value, Value, tuple[Value, ...]]:
+    """Return the unions of all lanes of `one` and of `other`, and the values of which these are lanes."""
+    if one.lanes == 1:
+        return one, layout.union((other,)), (one, other)
+    pair = united_pair(one, other)
+    return *halves(pair), (pair,)
 
 
 def nested(side: Side) -> tuple[Value, ...]:
