@@ -186,7 +186,7 @@ _TABLE = (
     Operation("gather", _gather, cycles=3),
     Operation("scatter", _scatter, cycles=3),
     Operation("affine", _affine, cycles=3),
-    *(Operation(name, mask=True) for name in ("nonzero-bytes-mask", "nonzero-lanes")),
+    *(Operation(name, mask=True) for name in ("nonzero-bytes-mask", "nonzero-lanes", "or-masks")),
     *(Operation(name, free=True) for name in ("as-wide", "extended", "low-half")),
     *(Operation(name) for name in ("high-half", "broadcast", "splat", "insert", "blend", "permute", "permute-bytes")),
     Operation("multishift", cycles=3),
@@ -196,7 +196,7 @@ _TABLE = (
     *(Operation(name, cycles=3) for name in ("lanes-to-bytes", "lanes-to-words")),  # truncated, and zeros above them
     *(Operation(name) for name in ("shl-each", "shr-each", "sar-each", "shl-all", "shr-all")),
     *(Operation(name) for name in ("unite", "total", "beside")),  # selection lowers these operations on lanes
-    *(Operation(name, writes=True) for name in ("store", "put", "put-low", "put-odd", "put-entry")),
+    *(Operation(name, writes=True) for name in ("store", "put", "put-low", "put-odd", "put-mask", "put-entry")),
     *(Operation(name) for name in ("load", "reload", "splat-reload", "argument", "load-constant")),
     *(Operation(name) for name in ("table", "entry", "address", "distance")),
     *(Operation(name) for name in ("step", "run", "path")),  # the pass `expand` lowers these

@@ -5,7 +5,7 @@ bit for each board. One test for nonzero bytes then unites them, and masks them 
 """
 
 from setwise.codegen.ir.bits import known_zero
-from setwise.codegen.ir.graph import Graph, rewrite
+from setwise.codegen.ir.graph import Graph, cse, rewrite
 from setwise.codegen.ir.layout import folded, halves
 from setwise.codegen.ir.matrices import RISING, files
 from setwise.codegen.ir.values import ALL, Lanes, Value, constant
@@ -30,7 +30,20 @@ def reduce_lanes(graph: Graph, target: Target) -> Graph:
         bare, mask = masked_of(boards)
         return _by_squares(bare, mask) if mask and len(uses[old.args[0]]) == 1 else _by_squares(boards, (ALL,) * 8)
 
-    return rewrite(graph, rule, operations=("unite",))
+    return _masks_joined(cse(rewrite(graph, rule, operations=("unite",))), target)
+
+
+def _masks_joined(graph: Graph, target: Target) -> Graph:
+    """Unite two masks as masks, unless both are needed in general registers in any case."""
+    uses = graph.users
+
+    def rule(value: Value, old: Value) -> Value:
+        needed = [any(user is not old and user.op != "put" for user in uses[arg]) for arg in old.args]
+        if any(arg.op != "from-mask" for arg in value.args) or all(needed) or not target.has("or-masks", 1):
+            return value
+        return Value("from-mask", (Value("or-masks", tuple(mask for arg in value.args for mask in arg.args)),))
+
+    return rewrite(graph, rule, operations=("or",))
 
 
 def _folded_under_mask(boards: Value) -> Value:

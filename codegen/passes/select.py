@@ -298,6 +298,8 @@ def _written(graph: Graph, target: Target) -> Graph:
 
     def rule(value: Value, old: Value) -> Value:
         pointer, board = value.args
+        if board.op == "from-mask" and len(uses[old.args[1]]) == 1 and target.has("put-mask", 1):
+            return replace(value, op="put-mask", args=(pointer, *board.args))
         if board.op not in ("to-general", "odd-to-general") or len(uses[old.args[1]]) > 1:
             return value
         (vector,) = board.args

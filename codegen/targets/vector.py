@@ -173,12 +173,18 @@ _GFNI = _rows(
     Row("nonzero-bytes-mask", "vptestmb", "d a B8"),
 )
 
+_MASKS = (
+    Row("from-mask", "kmovq", "d a"),
+    Row("or-masks", "korq", "d a b"),
+    Row("put-mask", "kmovq", "[a+n] b"),
+)
+
 GFNI = replace(
     AVX512,
     name="gfni",
     title="AVX-512 with GFNI and VBMI",
     features=AVX512.features | {"gfni", "avx512vbmi", "avx512vpopcntdq"},
-    rows=(*AVX512.rows, *_GFNI, Row("from-mask", "kmovq", "d a")),
+    rows=(*AVX512.rows, *_GFNI, *_MASKS),
     extends=AVX512,
 )
 

@@ -196,6 +196,7 @@ EXPRESSIONS: Mapping[str, Mapping[str, str]] = {
     "nonzero-bytes-mask": {"call": "test_epi8_mask a b"},
     "nonzero-lanes": {"Zig": "@reduce(.Or, {a})", "call": "test_epi64_mask a a"},
     "from-mask": {"C": "{a}", "Rust": "{a}"},
+    "or-masks": {"C": "{a} | {b}", "Rust": "{a} | {b}"},
 }
 """The expression of each operation by language, as a template.
 

@@ -97,7 +97,7 @@ class Language:
         match value.op:
             case "load" | "place":
                 return self.load(operands[0], self.index(value, operands[1]), value.lanes)
-            case "put":
+            case "put" | "put-mask":
                 return self.store_result(operands[0], int(value.attr) // 8, operands[1], value.lanes)
             case "put-low" | "put-odd":
                 taken = "to-general" if value.op == "put-low" else "odd-to-general"

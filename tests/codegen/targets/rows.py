@@ -38,6 +38,8 @@ _LANES = {
 _MASKS = ("nonzero-bytes-mask", "nonzero-lanes", "equal-mask", "less-mask", "less-signed-mask")
 _ONE = frozenset({"to-general", "odd-to-general", "put-low", "put-odd", *_MASKS})
 """Those of vectors with a result of 64 bits."""
+_OF_MASKS = ("from-mask", "lanes-of-mask", "or-masks", "put-mask")
+"""Those whose arguments, all or the last, are in mask registers."""
 _SUMS = ("scaled-sum", "displaced-scaled-sum", "displaced-shift")
 _COUNTED = frozenset({"shl", "shr", "rotl", "sar", "low-shl", "shl-or-rotl", "shr-or-rotr", "load-constant", *_SUMS})
 
@@ -50,13 +52,12 @@ def values(target: Target, row: Row) -> Iterator[Value]:
         many = _ARGUMENTS[row.op](lanes) if row.op in _ARGUMENTS else (lanes, lanes)
         for shape in ((2 * lanes,), (2,))[: 1 + (lanes == 2)] if row.op == "high-half" else (many,):
             args = [parameter(at, each) for at, each in enumerate(shape)]
-            if row.op in ("from-mask", "lanes-of-mask"):
-                args = [Value("nonzero-bytes-mask", (parameter(0, 8), parameter(1, 8)))]
+            if row.op in _OF_MASKS:
+                mask = Value("nonzero-bytes-mask", (parameter(0, 8), parameter(1, 8)))
+                args = [args[0] if row.op == "put-mask" and arg is args[0] else mask for arg in args]
             for attr in _attributes(row.op, lanes):
                 numbers = (
-                    ()
-                    if row.op in ("from-mask", "lanes-of-mask")
-                    else (constant(5, shape[-1]), constant(tuple(range(1, shape[-1] + 1))))
+                    () if row.op in _OF_MASKS else (constant(5, shape[-1]), constant(tuple(range(1, shape[-1] + 1))))
                 )
                 masks = [constant(n) for n in (0xFF, 0xFFFF, 0xFFFF_FFFF)] if row.op == "and" and lanes == 1 else []
                 for last in (args[-1], *numbers, *masks):

@@ -82,7 +82,8 @@ vptestmb | k,X,X k,X,M128 k,Y,Y k,Y,M256 k,Z,Z k,Z,M512
 vpcmpeqq | k,X,X k,X,M128 k,X,b64 k,Y,Y k,Y,M256 k,Y,b64 k,Z,Z k,Z,M512 k,Z,b64
 vpcmpuq vpcmpq | k,X,X,u8 k,X,M128,u8 k,X,b64,u8 k,Y,Y,u8 k,Y,M256,u8 k,Y,b64,u8 k,Z,Z,u8 k,Z,M512,u8 k,Z,b64,u8
 vpmovm2q | X,k Y,k Z,k
-kmovq | k,k r64,k
+kmovq | k,k r64,k M64,k
+korq | k,k,k
 kortestb | k,k
 """
 _NUMBERS = {
