@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 from functools import cache, lru_cache, partial, reduce
 from operator import or_
 
-from setwise.codegen.ir.bits import demanded
+from setwise.codegen.ir.bits import demanded, known_zero
 from setwise.codegen.ir.graph import Graph, cse, rewrite
-from setwise.codegen.ir.values import RESHAPES, Lanes, Value, constant, make, place_of, reshaped, same
+from setwise.codegen.ir.values import ALL, RESHAPES, Lanes, Value, constant, make, place_of, reshaped, same
 from setwise.codegen.passes.expand import is_within, meets
 from setwise.codegen.passes.prune_phis import prune_phis
 from setwise.codegen.passes.rewriting import apply_rules
@@ -70,9 +70,15 @@ def reassociate_masks(graph: Graph, known: dict[Value, Lanes]) -> Graph:
             for user in uses[masked]
         )
 
+    def movable(union: Value) -> bool:
+        """Return whether lanes are only united, all or those that a mask keeps."""
+        return all(user.op == "unite" or masked_of(user)[1] is not None for user in uses[union])
+
     def rule(value: Value, old: Value) -> Value:
         if is_within(value, (0,) * value.lanes, known):
             return constant(0, value.lanes)
+        if value.op == "unite":
+            return value.on((_masked_last(value.args[0], known),)) if movable(old.args[0]) else value
         if value.op not in ("and", "or"):
             return value
         bare, mask = masked_of(value)
@@ -90,7 +96,33 @@ def reassociate_masks(graph: Graph, known: dict[Value, Lanes]) -> Graph:
                 return bare if value.op == "and" else bare & constant(mask)
         return value
 
-    return rewrite(graph, rule, operations=("and", "or", "shl", "shr"))
+    return rewrite(graph, rule, operations=("and", "or", "shl", "shr", "unite"))
+
+
+def _masked_last(boards: Value, known: dict[Value, Lanes]) -> Value:
+    """Return `(x | y) & M` for united lanes `x & M | y`, if every square of y is in some lane within M.
+
+    That is so if y has no bit outside M. It is also so if y is the same board in all lanes, and M has each square in
+    some lane.
+    """
+    leaves = [boards]
+    while any(leaf.op == "or" for leaf in leaves):
+        leaves = [part for leaf in leaves for part in (leaf.args if leaf.op == "or" else (leaf,))]
+    for masked in leaves if len(leaves) > 1 else ():
+        bare, mask = masked_of(masked)
+        if mask is not None:
+            mask = tuple(lane | zero for lane, zero in zip(mask, known_zero(bare, known), strict=True))
+            others = [leaf for leaf in leaves if leaf is not masked and not is_within(leaf, mask, known)]
+            if reduce(or_, mask) == ALL and all(leaf.op == "broadcast" for leaf in others):
+                return _replaced(boards, masked, bare) & constant(mask)
+    return boards
+
+
+def _replaced(union: Value, leaf: Value, by: Value) -> Value:
+    """Return a union with another value in place of a leaf."""
+    if union is leaf:
+        return by
+    return union.on(tuple(_replaced(arg, leaf, by) for arg in union.args)) if union.op == "or" else union
 
 
 def union_leaves(graph: Graph) -> dict[Value, list[Value]]:

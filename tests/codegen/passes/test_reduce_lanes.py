@@ -1,9 +1,13 @@
-"""Lanes united: what unions share."""
+"""Lanes united: what unions share, and which masks they take along."""
+
+from functools import reduce
+from operator import or_
 
 from setwise.codegen.ir.graph import Graph
 from setwise.codegen.ir.values import ALL, Value, constant, parameter, reshaped
 from setwise.codegen.passes.reduce_lanes import reduce_lanes
 from setwise.codegen.passes.select import select
+from setwise.codegen.passes.simplify import simplify
 from setwise.codegen.targets import TARGETS
 
 GFNI = TARGETS["gfni"]
@@ -40,3 +44,12 @@ def test_masks_are_stored_from_mask_registers_unless_a_sum_takes_them() -> None:
     for results, stored in (((one,), 1), ((one, one + BOARD), 0)):
         graph, _ = select(put(*results), GFNI)
         assert number(graph, "put-mask") == stored
+
+
+def test_a_board_in_all_lanes_goes_under_a_mask_that_leaves_it_in_some() -> None:
+    everywhere = reshaped("broadcast", BOARD, 8)
+    for files, outward in (((0x0F0F, ALL ^ 0x0F0F), True), ((0x0F0F, 0xF0F0), False)):
+        mask = tuple(files * 4)
+        assert (reduce(or_, mask) == ALL) is outward
+        graph = simplify(Graph((), (unite(LANES & constant(mask) | everywhere),)))
+        assert (graph.results[0].args[0].op == "and") is outward
