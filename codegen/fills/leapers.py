@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from setwise.codegen.board import EAST, NOEA, NORT, NOWE, RANK_4, RANK_5, SOEA, SOUT, SOWE, WEST, Direction, leap
 from setwise.codegen.ir.layout import Layout
 from setwise.codegen.ir.routine import Description
-from setwise.codegen.ir.values import Value
+from setwise.codegen.ir.values import CompassRay, Value
 
 JUMPS = tuple(
     leap(far, far, near)
@@ -40,6 +40,13 @@ _REACHED: Mapping[str, int] = {"white": RANK_4, "black": RANK_5}
 def leaps(layout: Layout, leapers: Value, directions: Sequence[Direction]) -> Iterator[Value]:
     """Yield the targets of steps or jumps in these directions: a value for each ray that the layout makes of them."""
     return (ray.step(layout.board(ray, leapers)) for ray in layout.rays(directions))
+
+
+def two_a_lane(layout: Layout, leapers: Value) -> Iterator[Value]:
+    """Yield two values of eight lanes, the targets of jumps up and down. Four lanes of both make up all eight jumps."""
+    up = CompassRay(tuple(jump for jump in JUMPS if jump.shift > 0) * 2)
+    for ray in (up, CompassRay(tuple(jump.mirrored for jump in up.directions))):
+        yield ray.step(layout.board(ray, leapers))
 
 
 def in_lanes(directions: Sequence[Direction]) -> Description:

@@ -11,7 +11,7 @@ from functools import reduce
 from itertools import accumulate
 from operator import or_
 
-from setwise.codegen.board import DIR8, EAST, NOEA, NORT, NOWE, SOEA, SOUT, SOWE, WEST, Direction
+from setwise.codegen.board import BISHOP, DIR8, EAST, NOEA, NORT, NOWE, SOEA, SOUT, SOWE, WEST, Direction
 from setwise.codegen.fills import leapers, push, sliders
 from setwise.codegen.fills.sliders import ALTERNATING, ROOKS_FIRST, Board, Form
 from setwise.codegen.ir.layout import Layout, by_width, folded, halves, united_pair
@@ -171,14 +171,25 @@ def _beside(layout: Layout, one: Value, other: Value) -> tuple[Value, Value, tup
 
 
 def nested(side: Side) -> tuple[Value, ...]:
-    """Return the attacks of pawns; of pawns and minor pieces; of those and rooks; of all pieces."""
-    pair = sliders.pair(side.form, side.board, side.rooks, side.bishops)
-    orthogonal, diagonal = pair if len(pair) == 2 else halves(pair[0])
+    """Return the attacks of pawns; of pawns and minor pieces; of those and rooks; of all pieces.
+
+    If a register has lanes for all rays, all attacks without the royal pieces' are in it: minor pieces' in some lanes.
+    """
+    layout, order = side.layout, ROOKS_FIRST
     by_pawns = leapers.pawns(side.color)(side.pawns)
-    by_minors = by_pawns | diagonal | side.layout.union(side.jumps())
-    by_rooks = by_minors | orthogonal
+    if layout.holds_two and side.form is sliders.ALONE:
+        ((ray, slid),) = side.form(side.board, order, side.rooks, side.bishops)
+        jumps = layout.within(ray, union_of(leapers.two_a_lane(layout, side.knights)), BISHOP)
+        attacks = slid | jumps | layout.board(ray, by_pawns)
+        by_minors, by_rooks = layout.union((layout.within(ray, attacks, BISHOP),)), layout.union((attacks,))
+    else:
+        order = ALTERNATING if layout.all_in_lanes else order
+        pair = sliders.pair(side.form, side.board, side.rooks, side.bishops)
+        orthogonal, diagonal = pair if len(pair) == 2 else halves(pair[0])
+        by_minors = by_pawns | diagonal | layout.union(side.jumps())
+        by_rooks = by_minors | orthogonal
     royal = replace(side, rooks=side.queens, bishops=side.queens, knights=NONE, pawns=NONE)
-    (by_royal,) = union(royal, ALTERNATING if side.layout.all_in_lanes else ROOKS_FIRST)
+    (by_royal,) = union(royal, order)
     return by_pawns, by_minors, by_rooks, by_rooks | by_royal
 
 

@@ -122,7 +122,11 @@ class Layout:
         goes = [direction in ways for direction in self.directions(ray)]
         if self._mirrored(ray):
             return _mirrored(*(board | other if way else board for way in goes))
-        return self.board(ray, board) | self.board(ray, other) & constant(tuple(ALL if way else 0 for way in goes))
+        return self.board(ray, board) | self.within(ray, self.board(ray, other), ways)
+
+    def within(self, ray: DirectedRay, boards: Value, ways: Container[Direction]) -> Value:
+        """Return the lanes of a ray with a direction in `ways`, and empty boards in its other lanes."""
+        return boards & constant(tuple(ALL if direction in ways else 0 for direction in ray.directions))
 
     def directions(self, ray: DirectedRay) -> tuple[Direction, ...]:
         """Return the direction of each lane, as seen on the board that is not flipped.

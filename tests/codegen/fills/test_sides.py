@@ -26,6 +26,14 @@ POSITIONS = ROOT / "tests" / "data" / "positions.fen"
 QUICK = ("side.union.white", "avx2"), ("side.union.black", "avx512"), ("leapers.knights", "x86-64")
 
 
+MOST = {
+    ("side.nested", "gfni"): 54,
+    ("side.nested", "avx512"): 63,
+    ("side.nested-three", "gfni"): 35,
+    ("side.nested-three", "avx512"): 39,
+}
+"""The most instructions that kernels of both colors may have."""
+
 ALL_SLIDERS = "`sliders.sides", "`sliders.counts", "`sliders.mobility"
 
 
@@ -53,6 +61,12 @@ def test_the_table_has_every_routine() -> None:
 )
 def test_the_table_has_the_instructions_of_each_kernel(name: str, isa: str, number: int) -> None:
     assert count(binary_of(lower(find(name), isa))).instructions == number
+
+
+@pytest.mark.parametrize(("form", "isa"), MOST)
+def test_lanes_spare_instructions(form: str, isa: str) -> None:
+    for color in ("white", "black"):
+        assert count(binary_of(lower(find(f"{form}.{color}"), isa))).instructions <= MOST[form, isa]
 
 
 def test_two_steps_that_are_united_become_one() -> None:

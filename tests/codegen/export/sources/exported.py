@@ -62,6 +62,7 @@ SAMPLE = (
     ("side.threats.any", "bmi2", 1),  # shifts by the color
     ("side.threats.white", "avx2", 4),  # the upper lane in a write
     ("leapers.knights", "gfni", 8),  # bits chosen for all bytes
+    ("side.nested.white", "gfni", 8),  # masks united and stored
 )
 """Kernels that have between them every operation and region that source must write."""
 
