@@ -135,6 +135,9 @@ def _scatter(bits: Any, mask: Any) -> Any:
     return result
 
 
+VIEWS = ("as-wide", "extended", "low-half")
+"""The operations whose result is the register of their argument, with more or fewer lanes."""
+
 _TABLE = (
     *(Operation(name, free=True) for name in ("const", "param", "phi", "result", "place")),
     Operation("copy", lambda a: a, bitwise=True, free=True),
@@ -187,7 +190,7 @@ _TABLE = (
     Operation("scatter", _scatter, cycles=3),
     Operation("affine", _affine, cycles=3),
     *(Operation(name, mask=True) for name in ("nonzero-bytes-mask", "nonzero-lanes", "or-masks")),
-    *(Operation(name, free=True) for name in ("as-wide", "extended", "low-half")),
+    *(Operation(name, free=True) for name in VIEWS),
     *(Operation(name) for name in ("high-half", "broadcast", "splat", "insert", "blend", "permute", "permute-bytes")),
     Operation("multishift", cycles=3),
     *(Operation(name) for name in ("join", "join-odd", "interleave", "interleave-high", "exchange", "repeat")),

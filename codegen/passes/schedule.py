@@ -13,6 +13,7 @@ from itertools import accumulate, chain, compress, permutations
 from operator import attrgetter, itemgetter
 from typing import NamedTuple
 
+from setwise.codegen.ir.operations import VIEWS
 from setwise.codegen.ir.values import Value, same
 from setwise.codegen.machine.code import RegisterFile
 from setwise.codegen.passes.code_motion import place_values
@@ -395,9 +396,11 @@ def estimate(state: State) -> tuple[int, int]:
     """Estimate the code of the selected stages: its length in instructions, and its longest path in cycles.
 
     The length is the number of values in blocks, plus the cost of the cheapest schedules without last-use constraints.
+    Other views of a register, of more or fewer lanes, do not count.
     """
     registers = len(state.convention.scratch)
     blocks = [(place_values(graph), graph.results) for graph in state.graphs]
     each = [s for block, results in blocks for s in _all_schedules(block, results, state.target, registers)]
-    length = sum(len(schedules.dag) + schedules.least for schedules in each)
+    views = sum(value.op in VIEWS for graph in state.graphs for value in graph.order)
+    length = sum(len(schedules.dag) + schedules.least for schedules in each) - views
     return length, reduce(lambda depth, graph: graph.depth_after(depth), state.graphs, 1)
