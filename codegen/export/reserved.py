@@ -8,6 +8,7 @@ while
 """
 _FEATURES = (
     "sse2 popcnt bmi1 bmi2 fast_pext avx avx2 avx512f avx512vl avx512bw avx512vbmi gfni avx512dq avx512vpopcntdq"
+    " avx512bitalg"
 )
 _OWN = {
     "C": """

@@ -7,14 +7,13 @@ the squares behind it. Source: setwise.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
 from itertools import accumulate
 from operator import or_
 
 from setwise.codegen.board import BISHOP, DIR8, EAST, NOEA, NORT, NOWE, SOEA, SOUT, SOWE, WEST, Direction
 from setwise.codegen.fills import leapers, push, sliders
 from setwise.codegen.fills.sliders import ALTERNATING, ROOKS_FIRST, Board, Form
-from setwise.codegen.ir.layout import Layout, by_width, folded, halves, united_pair
+from setwise.codegen.ir.layout import Layout, folded, halves, united_pair
 from setwise.codegen.ir.layout import union as union_of
 from setwise.codegen.ir.values import CompassRay, Value, constant
 
@@ -25,9 +24,6 @@ NONE = constant(0)
 
 DIAGONAL_FIRST = (NOEA, NORT, NOWE, EAST, SOWE, SOUT, SOEA, WEST)
 """All directions, alternating between bishop and rook directions."""
-
-Tally = tuple[Value, Value]
-"""The squares attacked, and the squares attacked at least twice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,18 +203,5 @@ def twice(side: Side) -> tuple[Value, ...]:
     """Return all attacked squares, and those attacked at least twice: by two rays, two jumps, or one of each."""
     rays = side.along()
     alike = replace(side.layout, lanes=rays[0].lanes)
-    groups = by_width((*rays, *leapers.leaps(alike, side.knights, leapers.JUMPS)))
-    tallies = (reduce(_together, ((attacks, constant(0, attacks.lanes)) for attacks in group)) for group in groups)
-    return reduce(_together, (_folded(side.layout, tally) for tally in tallies))
-
-
-def _together(some: Tally, others: Tally) -> Tally:
-    again = some[1] | others[1] | some[0] & others[0]
-    return some[0] | others[0], again
-
-
-def _folded(layout: Layout, tally: Tally) -> Tally:
-    while tally[0].lanes > 1:
-        (low, high), (low_again, high_again) = map(layout.halves, tally)
-        tally = _together((low, low_again), (high, high_again))
-    return tally
+    attacks = (*rays, *leapers.leaps(alike, side.knights, leapers.JUMPS))
+    return side.layout.overlap(1, attacks), side.layout.overlap(2, attacks)

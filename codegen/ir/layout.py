@@ -1,6 +1,6 @@
 """Layouts: the assignment of boards and ray directions to the lanes of a register."""
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add, or_
@@ -170,6 +170,13 @@ class Layout:
             return board
         return union(self.halves(board)) if self.mirrored else reshaped("unite", board)
 
+    def overlap(self, times: int, boards: Iterable[Value]) -> Value:
+        """Return the squares that at least this many lanes of the boards have; lane by lane if lanes hold boards."""
+        boards = tuple(boards)
+        if self.holds_two and all(board.lanes == 8 for board in boards):
+            return Value("overlap", boards, times)
+        return tallied(times, boards, None if self.batched else self.halves)
+
     def counted(self, boards: Iterable[Value]) -> Value:
         """Return the sum of the bit counts of all boards and all their lanes, or lane by lane if lanes hold boards."""
         counts = (reduce(add, (board.popcount() for board in group)) for group in by_width(boards))
@@ -211,6 +218,29 @@ def union(boards: Iterable[T]) -> T:
     if not united:
         raise ValueError("union needs at least one board: for none write 0")
     return reduce(or_, united)
+
+
+Tally = tuple[Value, ...]
+"""The squares that at least one board has, those that at least two have, and so on."""
+
+
+def tallied(times: int, boards: Iterable[Value], split: Callable[[Value], tuple[Value, Value]] | None) -> Value:
+    """Return the squares that at least this many boards have: one-lane boards, made by `split`, unless it is None."""
+
+    def together(some: Tally, others: Tally) -> Tally:
+        def reached(n: int) -> Value:
+            both = (some[i - 1] & others[n - i - 1] for i in range(max(1, n - len(others)), min(n, len(some) + 1)))
+            return union((*some[n - 1 : n], *others[n - 1 : n], *both))
+
+        return tuple(reached(n + 1) for n in range(min(times, len(some) + len(others))))
+
+    def of_lanes(tally: Tally) -> Tally:
+        while split and tally[0].lanes > 1:
+            tally = together(*zip(*map(split, tally), strict=True))
+        return tally
+
+    each = (reduce(together, ((board,) for board in group)) for group in by_width(boards))
+    return (*reduce(together, map(of_lanes, each)), *(constant(0),) * times)[times - 1]
 
 
 def halves(value: Value) -> tuple[Value, Value]:

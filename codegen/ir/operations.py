@@ -178,6 +178,7 @@ _TABLE = (
     Operation("sarv", lambda a, n: _signed_shift(a, n & 63)),
     Operation("flip", lambda a: reduce(or_, ((a >> 8 * at & 0xFF) << 8 * (7 - at) for at in range(8)))),
     Operation("popcount", lambda a: a.bit_count()),
+    Operation("popcount-bytes"),
     Operation("isolate-lsb", lambda a: a & -a),
     Operation("clear-lsb", lambda a: a & (a - 1)),
     Operation("mask-to-lsb", lambda a: a ^ (a - 1)),
@@ -190,6 +191,7 @@ _TABLE = (
     Operation("scatter", _scatter, cycles=3),
     Operation("affine", _affine, cycles=3),
     *(Operation(name, mask=True) for name in ("nonzero-bytes-mask", "nonzero-lanes", "or-masks")),
+    Operation("not-less-bytes-mask", mask=True),
     *(Operation(name, free=True) for name in VIEWS),
     *(Operation(name) for name in ("high-half", "broadcast", "splat", "insert", "blend", "permute", "permute-bytes")),
     Operation("multishift", cycles=3),
@@ -198,7 +200,7 @@ _TABLE = (
     *(Operation(name) for name in ("shl-or-rotl", "shr-or-rotr", "ternary", "shuffle-bytes", "lanes-of-mask")),
     *(Operation(name, cycles=3) for name in ("lanes-to-bytes", "lanes-to-words")),  # truncated, and zeros above them
     *(Operation(name) for name in ("shl-each", "shr-each", "sar-each", "shl-all", "shr-all")),
-    *(Operation(name) for name in ("unite", "total", "beside")),  # selection lowers these operations on lanes
+    *(Operation(name) for name in ("unite", "overlap", "total", "beside")),  # selection lowers these
     *(Operation(name, writes=True) for name in ("store", "put", "put-low", "put-odd", "put-mask", "put-entry")),
     *(Operation(name) for name in ("load", "reload", "splat-reload", "argument", "load-constant")),
     *(Operation(name) for name in ("table", "entry", "address", "distance")),

@@ -8,7 +8,7 @@ BASELINE = frozenset({"x86-64", "sse", "sse2"})
 _NEHALEM = frozenset({"ssse3", "sse4.1", "sse4.2", "popcnt"})
 _HASWELL = _NEHALEM | {"avx", "bmi1", "avx2", "bmi2"}
 _SKYLAKE = _HASWELL | {"avx512f", "avx512dq", "avx512bw", "avx512vl"}
-_ICE_LAKE = _SKYLAKE | {"avx512vbmi", "avx512vpopcntdq", "gfni"}
+_ICE_LAKE = _SKYLAKE | {"avx512vbmi", "avx512vpopcntdq", "avx512bitalg", "gfni"}
 
 FEATURES: Mapping[str, frozenset[str]] = {
     "nehalem": _NEHALEM,
@@ -29,7 +29,6 @@ _CAME_WITH = {
     "sse3": "ssse3",
     "lzcnt": "bmi1",
     "avx512cd": "avx512f",
-    "avx512bitalg": "avx512vbmi",
     "avx512vbmi2": "avx512vbmi",
 }
 """Features that only foreign code requires, each with its companion: a processor of FEATURES has both or neither."""

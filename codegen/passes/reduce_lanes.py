@@ -4,11 +4,14 @@ With byte permutations, bit matrix products and byte masks, eight boards become 
 bit for each board. One test for nonzero bytes then unites them, and masks them for free. Source: setwise.
 """
 
+from collections.abc import Sequence
+from functools import partial, reduce
+
 from setwise.codegen.ir.bits import known_zero
 from setwise.codegen.ir.graph import Graph, cse, rewrite
-from setwise.codegen.ir.layout import folded, halves
+from setwise.codegen.ir.layout import folded, halves, tallied
 from setwise.codegen.ir.matrices import RISING, files
-from setwise.codegen.ir.values import ALL, Lanes, Value, constant
+from setwise.codegen.ir.values import ALL, Lanes, Value, constant, make
 from setwise.codegen.passes.simplify import masked_of
 from setwise.codegen.targets.table import Target
 
@@ -18,19 +21,21 @@ _SQUARE_BY_SQUARE = ("permute-bytes", "affine", "nonzero-bytes-mask")
 
 
 def reduce_lanes(graph: Graph, target: Target) -> Graph:
-    """Lower every `unite` to operations of the target."""
-    if "unite" not in graph.operations:
+    """Lower every `unite` and `overlap` to operations of the target."""
+    if graph.operations.isdisjoint(("unite", "overlap")):
         return graph
     uses = graph.users
 
     def rule(value: Value, old: Value) -> Value:
+        if value.op == "overlap":
+            return _overlap(value.attr, value.args, target)
         (boards,) = value.args
         if boards.lanes < 8 or not all(target.has(op, boards.lanes) for op in _SQUARE_BY_SQUARE):
             return _by_halves(_folded_under_mask(boards) if len(uses[old.args[0]]) == 1 else boards)
         bare, mask = masked_of(boards)
         return _by_squares(bare, mask) if mask and len(uses[old.args[0]]) == 1 else _by_squares(boards, (ALL,) * 8)
 
-    return _masks_joined(cse(rewrite(graph, rule, operations=("unite",))), target)
+    return _masks_joined(cse(rewrite(graph, rule, operations=("unite", "overlap"))), target)
 
 
 def _masks_joined(graph: Graph, target: Target) -> Graph:
@@ -72,6 +77,17 @@ def _by_squares(boards: Value, mask: Lanes) -> Value:
     """Return the union of eight boards, each intersected with its mask, by way of one byte for each square."""
     squares = files(_ranks(boards), RISING)
     return Value("from-mask", (Value("nonzero-bytes-mask", (squares, constant(_turned(mask)))),))
+
+
+def _overlap(times: int, boards: Sequence[Value], target: Target) -> Value:
+    """Return the squares that at least this many lanes of these boards have, counted in a byte for each square."""
+    if not all(target.has(op, 8) for op in (*_SQUARE_BY_SQUARE, "popcount-bytes", "not-less-bytes-mask")):
+        return tallied(times, boards, halves)
+    each = (Value("popcount-bytes", (files(_ranks(board), RISING),), lanes=8) for board in boards)
+    counts = reduce(partial(make, "add-bytes"), each)
+    least = counts if times == 1 else constant(ALL // 0xFF * times, 8)
+    op = "nonzero-bytes-mask" if times == 1 else "not-less-bytes-mask"
+    return Value("from-mask", (Value(op, (counts, least)),))
 
 
 def _ranks(boards: Value) -> Value:

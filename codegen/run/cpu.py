@@ -26,6 +26,7 @@ FEATURES = {
     "avx512vl": (7, 1, 31, _AVX512_STATE),
     "avx512vbmi": (7, 2, 1, _AVX512_STATE),
     "gfni": (7, 2, 8, 0),
+    "avx512bitalg": (7, 2, 12, _AVX512_STATE),
     "avx512vpopcntdq": (7, 2, 14, _AVX512_STATE),
 }
 """By feature: CPUID leaf, register (0 eax, 1 ebx, 2 ecx, 3 edx), bit, and a mask of the XCR0 bits that must be set."""

@@ -170,6 +170,8 @@ _GFNI = _rows(
     Row("multishift", "vpmultishiftqb", "d a B"),
     Row("affine", "vgf2p8affineqb", "d a B n"),
     Row("popcount", "vpopcntq", "d A"),
+    Row("popcount-bytes", "vpopcntb", "d a"),
+    Row("not-less-bytes-mask", "vpcmpub", "d a B8 5"),
     Row("nonzero-bytes-mask", "vptestmb", "d a B8"),
 )
 
@@ -183,7 +185,7 @@ GFNI = replace(
     AVX512,
     name="gfni",
     title="AVX-512 with GFNI and VBMI",
-    features=AVX512.features | {"gfni", "avx512vbmi", "avx512vpopcntdq"},
+    features=AVX512.features | {"gfni", "avx512vbmi", "avx512vpopcntdq", "avx512bitalg"},
     rows=(*AVX512.rows, *_GFNI, *_MASKS),
     extends=AVX512,
 )

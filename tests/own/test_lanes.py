@@ -2,6 +2,9 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import reduce
+from itertools import combinations
+from operator import or_
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -28,6 +31,7 @@ from setwise import (
 )
 from setwise.analysis import api
 from setwise.analysis.commands.main import main
+from setwise.codegen.board import DIR8
 from setwise.codegen.export.names import symbol
 from setwise.codegen.ir import control
 from setwise.codegen.ir.routine import Routine
@@ -325,6 +329,23 @@ def _(sliders: Any, empty: Any) -> Any:
         met = reached & sliders
         found = found | reached | (met | 0 - met) >> 63
     return found
+
+
+@setwise.routine
+def beside_three(layout: Layout, kings: Board) -> Board:
+    """Squares that at least three kings attack."""
+    return layout.overlap(3, (ray.step(layout.board(ray, kings)) for ray in layout.rays(DIR8)))
+
+
+@beside_three.specification
+def _(kings: Any) -> Any:
+    steps = [spec.step(direction.name, kings) for direction in DIR8]
+    return reduce(or_, (one & two & three for one, two, three in combinations(steps, 3)))
+
+
+@pytest.mark.parametrize("isa", ["bmi2", "avx2", "avx512", "gfni"])
+def test_squares_of_three_lanes(isa: str) -> None:
+    assert beside_three.prove(isa, abi="sysv").fine
 
 
 @pytest.mark.parametrize("lanes", [1, 4])

@@ -23,9 +23,10 @@ _OF_OPERATION: Mapping[str, str] = {
     **dict.fromkeys(("lanes-to-bytes", "lanes-to-words"), _AVX512F),
     **dict.fromkeys(("mul", "lanes-of-mask"), _AVX512DQ),
     **dict.fromkeys(("permute-bytes", "multishift"), "avx512vbmi"),
-    "nonzero-bytes-mask": _AVX512BW,
+    **dict.fromkeys(("nonzero-bytes-mask", "not-less-bytes-mask"), _AVX512BW),
     "affine": "gfni",
     "popcount": "avx512vpopcntdq",
+    "popcount-bytes": "avx512bitalg",
 }
 """The feature of an operation on vectors of every width, beyond that of its width."""
 _ON_BYTES = (
@@ -34,14 +35,14 @@ _ON_BYTES = (
 )
 _OF_AVX2 = ("blend", "splat", "shl-each", "shr-each")
 _IMPLIED: Mapping[str, str] = {"avx2": "avx", _AVX512F: "avx2", _AVX512VL: "avx512dq"} | dict.fromkeys(
-    (_AVX512BW, "avx512dq", "avx512vbmi", "avx512vpopcntdq"), _AVX512F
+    (_AVX512BW, "avx512dq", "avx512vbmi", "avx512vpopcntdq", "avx512bitalg"), _AVX512F
 )
 """The feature that comes with each on all processors, and that compilers use with it: GCC has vextracti64x2, of
 AVX512DQ, in functions with AVX512VL."""
 _BITS_OF_CPUID = {**FEATURES, "sse2": (1, 3, 26, 0)}
 ORDER = (
     *("sse2", *_GENERAL, FAST_PEXT, "avx", "avx2", _AVX512F, _AVX512VL, _AVX512BW, "avx512vbmi", "gfni", _AVX512DQ),
-    "avx512vpopcntdq",
+    *("avx512vpopcntdq", "avx512bitalg"),
 )
 """All features that source or bytes can require, oldest first except for AVX512DQ, which few need."""
 BITS: Mapping[str, int] = {feature: 2 << at for at, feature in enumerate(ORDER)}

@@ -27,7 +27,7 @@ from tests.codegen.targets.tables import forms
 from tests.conftest import require_module
 
 WIDE = ("avx2", "avx512")
-UNKNOWN_TO_PEACHPY = frozenset({"vgf2p8affineqb"})
+UNKNOWN_TO_PEACHPY = frozenset({"vgf2p8affineqb", "vpopcntb"})
 NAMES = tuple(direction.name for direction in DIR8)
 
 

@@ -9,7 +9,7 @@ from setwise.codegen.passes.state import Block, RegionBlock, State
 
 LEAVES = frozenset({"const", "param", "phi", "place"})
 """Operations without an instruction: they are defined everywhere, phis in their body."""
-MIXED = frozenset({"step", "run", "path", "unite", "total", "beside"})
+MIXED = frozenset({"step", "run", "path", "unite", "overlap", "total", "beside"})
 """Operations of rays and of whole registers, which expand and select remove: their arguments may have other lanes."""
 
 

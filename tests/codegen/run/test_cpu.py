@@ -13,9 +13,10 @@ LISTED = {
     "sse4.1": "sse4_1",
     "sse4.2": "sse4_2",
     "avx512vpopcntdq": "avx512_vpopcntdq",
+    "avx512bitalg": "avx512_bitalg",
 }  # the kernel's names where they differ
 ALL = {"bmi1", "bmi2", "popcnt", "ssse3", "sse4.1", "sse4.2", "avx", "avx2", "gfni"}
-ALL |= {"avx512f", "avx512vl", "avx512dq", "avx512bw", "avx512vbmi", "avx512vpopcntdq"}
+ALL |= {"avx512f", "avx512vl", "avx512dq", "avx512bw", "avx512vbmi", "avx512vpopcntdq", "avx512bitalg"}
 ZMM = {name for name in ALL if name.startswith("avx512")}
 SET = 0xFFFF_FFFF
 

@@ -13,7 +13,7 @@ _ARGUMENTS: dict[str, Callable[[int], tuple[int, ...]]] = {
     "insert": lambda n: (2, 1),
     "to-general": lambda n: (2,),
     "odd-to-general": lambda n: (2,),
-    "popcount": lambda n: (n,),
+    **dict.fromkeys(("popcount", "popcount-bytes"), lambda n: (n,)),
     "load-constant": lambda n: (n,),
     "from-mask": lambda n: (1,),
     "lanes-of-mask": lambda n: (1,),
@@ -35,7 +35,7 @@ _LANES = {
     "repeat": 8,
     "exchange": 8,
 }
-_MASKS = ("nonzero-bytes-mask", "nonzero-lanes", "equal-mask", "less-mask", "less-signed-mask")
+_MASKS = ("nonzero-bytes-mask", "not-less-bytes-mask", "nonzero-lanes", "equal-mask", "less-mask", "less-signed-mask")
 _ONE = frozenset({"to-general", "odd-to-general", "put-low", "put-odd", *_MASKS})
 """Those of vectors with a result of 64 bits."""
 _OF_MASKS = ("from-mask", "lanes-of-mask", "or-masks", "put-mask")

@@ -75,11 +75,13 @@ vpternlogq | X,X,b64,u8 Y,Y,b64,u8 Z,Z,b64,u8
 vpmovqb vpmovqw | X,Z
 vpmovqb | X,Y
 vpopcntq | Z,Z Z,M512
+vpopcntb | Z,Z
 vpmultishiftqb | X,X,X Y,Y,Y Z,Z,Z Z,Z,M512
 vpermb | X,X,X X,X,M128 Y,Y,Y Y,Y,M256 Z,Z,Z Z,Z,M512
 vgf2p8affineqb | X,X,X,u8 X,X,M128,u8 Y,Y,Y,u8 Y,Y,M256,u8 Z,Z,Z,u8 Z,Z,M512,u8
 vptestmb | k,X,X k,X,M128 k,Y,Y k,Y,M256 k,Z,Z k,Z,M512
 vpcmpeqq | k,X,X k,X,M128 k,X,b64 k,Y,Y k,Y,M256 k,Y,b64 k,Z,Z k,Z,M512 k,Z,b64
+vpcmpub | k,Z,Z,u8 k,Z,M512,u8
 vpcmpuq vpcmpq | k,X,X,u8 k,X,M128,u8 k,X,b64,u8 k,Y,Y,u8 k,Y,M256,u8 k,Y,b64,u8 k,Z,Z,u8 k,Z,M512,u8 k,Z,b64,u8
 vpmovm2q | X,k Y,k Z,k
 kmovq | k,k r64,k M64,k

@@ -63,6 +63,7 @@ SAMPLE = (
     ("side.threats.white", "avx2", 4),  # the upper lane in a write
     ("leapers.knights", "gfni", 8),  # bits chosen for all bytes
     ("side.nested.white", "gfni", 8),  # masks united and stored
+    ("side.twice.white", "gfni", 8),  # bits counted in bytes, and counts compared
 )
 """Kernels that have between them every operation and region that source must write."""
 
@@ -70,7 +71,7 @@ SAMPLE = (
 IMPLIED = {
     "avx2": {"avx"},
     "avx512f": {"avx", "avx2"},
-    **{name: {"avx", "avx2", "avx512f"} for name in ("avx512bw", "avx512vbmi", "avx512vpopcntdq")},
+    **{name: {"avx", "avx2", "avx512f"} for name in ("avx512bw", "avx512vbmi", "avx512vpopcntdq", "avx512bitalg")},
     "avx512vl": {"avx", "avx2", "avx512f", "avx512dq"},
 }
 """The features that compilers enable with another one, which therefore needs them too."""

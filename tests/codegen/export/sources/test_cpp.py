@@ -65,7 +65,7 @@ def test_every_flag_has_its_digit(tmp_path: Path, compiler: str) -> None:
     text = c.header(Order((kernel("sliders.pair"), pext), facts_of, "a test"))
     (tmp_path / "setwise_inline.h").write_text(text, encoding="ascii")
     (tmp_path / "use.cpp").write_text('#include "setwise_inline.h"\nauto &kept = setwise_sliders_pair_isa;\n')
-    flags = ("", "-DSETWISE_PEXT", "-mbmi", "-mpopcnt", "-mavx512vl", "-mavx512vpopcntdq", "-mgfni")
+    flags = ("", "-DSETWISE_PEXT", "-mbmi", "-mpopcnt", "-mavx512vl", "-mavx512vpopcntdq", "-mavx512bitalg", "-mgfni")
     digits = set()
     for flag in flags:
         run([require_tool(compiler), "-std=c++17", *flag.split(), "-c", "use.cpp", "-o", "use.o"], tmp_path)
