@@ -275,13 +275,17 @@ def _exploding() -> Iterator[Routine]:
 
 
 class _Entry(NamedTuple):
-    """The pieces, results and summary of a form of routines. `whole` is the function that returns the results."""
+    """The pieces, results and summary of a form of routines. `whole` is the function that returns the results.
+
+    `others` are functions with the same results, which make shorter code on some targets.
+    """
 
     name: str
     pieces: tuple[Parameter, ...]
     results: tuple[str, ...]
     whole: Callable[..., tuple[Value, ...]]
     summary: str
+    others: tuple[Callable[..., tuple[Value, ...]], ...] = ()
 
 
 _WHOLE = (
@@ -327,7 +331,7 @@ def _sliders() -> Iterator[Routine]:
     """
     for entry, squares in (*product(_WHOLE, (OCCUPIED, EMPTY)), *product(_COUNTS, (OCCUPIED,))):
         given = squares is OCCUPIED, len(entry.pieces)
-        descriptions = _by_forms(sliders.described, entry.whole, sliders.FORMS, *given)
+        descriptions = _by_forms(sliders.described, entry, sliders.FORMS, *given)
         yield _of_pieces("sliders", entry, descriptions, squares=squares)
 
 
@@ -349,15 +353,14 @@ def _of_pieces(
     return Routine(family, name, color, contract, usual, SETWISE, computes, ALL_SETS, named_descriptions=ways)
 
 
-def _by_forms(
-    described: Description, whole: Callable[..., tuple[Value, ...]], forms: Sequence[sliders.Form], *given: object
-) -> _Descriptions:
+def _by_forms(described: Description, entry: _Entry, forms: Sequence[sliders.Form], *given: object) -> _Descriptions:
     """Return descriptions `described(whole, form, *given)`: those for `forms`, and those for BESIDE with names."""
 
-    def by(form: sliders.Form) -> Description:
+    def by(form: sliders.Form, whole: Callable[..., tuple[Value, ...]] = entry.whole) -> Description:
         return partial(described, whole, form, *given)
 
-    return tuple(map(by, forms)), tuple((name, by(form)) for name, form in sliders.BESIDE.items())
+    usual = tuple(by(form, whole) for whole in (entry.whole, *entry.others) for form in forms)
+    return usual, tuple((name, by(form)) for name, form in sliders.BESIDE.items())
 
 
 _OF_PAWNS: tuple[tuple[str, tuple[Parameter, ...], str, Callable[[str], Fill], str], ...] = (
@@ -393,6 +396,7 @@ _OF_SIDES = (
         tuple(kind.name for kind in _KINDS),
         sides.pieces,
         "the squares that {}'s pieces attack, by kind: rooks, bishops, queens, knights, kings, pawns",
+        (partial(sides.pieces, beside=False),),
     ),
     _Entry(
         "nested",
@@ -443,13 +447,13 @@ def _sides() -> Iterator[Routine]:
         if color == "any":
             entry = entry._replace(pieces=(COLOR, *entry.pieces))
         names = tuple(given.name for given in (*entry.pieces, OCCUPIED))
-        descriptions = _by_forms(sides.described, entry.whole, sides.FORMS, color, names)
+        descriptions = _by_forms(sides.described, entry, sides.FORMS, color, names)
         yield _of_pieces("side", entry, descriptions, color)
     pieces = (Parameter(f"{color}_{kind.name}", kind.kind) for color in leapers.COLORS for kind in _BY_VALUE)
     results = tuple(f"{color}_{name}" for color in leapers.COLORS for name in _THREATS)
     both = _Entry("threats-both", tuple(pieces), results, sides.threats, "what `side.threats` gives for each color")
     names = (*(kind.name for kind in _BY_VALUE), OCCUPIED.name)
-    yield _of_pieces("side", both, _by_forms(sides.of_both, both.whole, sides.FORMS, names))
+    yield _of_pieces("side", both, _by_forms(sides.of_both, both, sides.FORMS, names))
 
 
 def _batches() -> Iterator[Routine]:

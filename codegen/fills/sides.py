@@ -119,14 +119,19 @@ def union(side: Side, order: Sequence[Direction] = ROOKS_FIRST) -> tuple[Value, 
     return (side.layout.union((*riding.along(order), leapers.kings(side.kings), *side.jumps())),)
 
 
-def pieces(side: Side) -> tuple[Value, ...]:
-    """Return attacks of rooks, bishops, queens, knights, kings, pawns: 1 and 2, 4 and 5 may be lanes of one value."""
+def pieces(side: Side, beside: bool = True) -> tuple[Value, ...]:
+    """Return attacks of rooks, bishops, queens, knights, kings, pawns: 1 and 2 may be lanes of one value.
+
+    So may 4 and 5 if `beside`.
+    """
     slid = sliders.pieces(side.form, side.board, side.rooks, side.bishops, side.queens)
     pawns = leapers.pawns(side.color)(side.pawns)
     if not side.layout.all_in_lanes:
         return (*slid, leapers.knights(side.knights), leapers.kings(side.kings), pawns)
     steps = leapers.leaps(side.layout, side.kings, DIR8)
-    return (*slid, united_pair(union_of(side.jumps()), union_of(steps)), pawns)
+    if beside:
+        return (*slid, united_pair(union_of(side.jumps()), union_of(steps)), pawns)
+    return (*slid, side.layout.union(side.jumps()), side.layout.union(steps), pawns)
 
 
 def by_kind(side: Side) -> tuple[Value, ...]:

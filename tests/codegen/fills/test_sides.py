@@ -29,6 +29,8 @@ QUICK = ("side.union.white", "avx2"), ("side.union.black", "avx512"), ("leapers.
 MOST = {
     ("side.nested", "gfni"): 54,
     ("side.nested", "avx512"): 63,
+    ("side.pieces", "gfni"): 55,
+    ("side.pieces", "avx512"): 56,
     ("side.twice", "gfni"): 37,
     ("side.twice", "avx512"): 49,
     ("side.nested-three", "gfni"): 35,
