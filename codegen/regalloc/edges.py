@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from functools import cache, partial
 from typing import Any
 
-from setwise.codegen.ir.operations import WRITES
+from setwise.codegen.ir.operations import VIEWS, WRITES
 from setwise.codegen.ir.values import Value, place_of
 from setwise.codegen.machine.code import Item, Register, RegisterFile
 from setwise.codegen.regalloc.candidates import FILES, RCX, REGISTERS, Point, Registers, RowCandidate, bitset
@@ -21,9 +21,6 @@ LATE = 1
 Items = Sequence[Item]
 Move = tuple[int, int, int]
 """A move: destination, source, number of lanes."""
-
-VIEWS = frozenset({"low-half", "as-wide", "extended"})
-"""Operations that need no instruction: the result is less of the operand's register, or more of it."""
 
 Assignment = tuple[Registers, tuple[Registers, ...], int]
 """A node: the registers of live values, those at the start of each region around, the set of callee-saved ones used."""
