@@ -3,6 +3,7 @@
     trace_pass                run the description on traced parameters: the graph
 
     pack_lanes_pass           parts of a union that are computed alike become lanes: optional
+    join_steps_pass           boards that take the same step are united before it: optional
 
     expand_pass               steps, runs and paths become shifts, rotates and masks
 
@@ -57,7 +58,7 @@ from setwise.codegen.passes.prologue_epilogue import prologue_epilogue_pass
 from setwise.codegen.passes.schedule import estimate, latency_schedule_pass, schedule_pass
 from setwise.codegen.passes.select import join_pass, select_pass
 from setwise.codegen.passes.share_opposite_fill import share_opposite_fill_pass
-from setwise.codegen.passes.simplify import simplify_pass
+from setwise.codegen.passes.simplify import join_steps_pass, simplify_pass
 from setwise.codegen.passes.spill import spill_pass
 from setwise.codegen.passes.split_masks import split_masks_pass
 from setwise.codegen.passes.stack_arguments import stack_arguments_pass
@@ -172,9 +173,9 @@ def _forms(routine: Routine, layout: Layout, ranks: bool) -> tuple[State, ...]:
 
 @lru_cache(CACHED)
 def _traced(routine: Routine, layout: Layout) -> tuple[State, ...]:
-    """Return each description traced, then those that lanes can be packed of."""
+    """Return each description traced, then those with lanes packed, and those with steps joined."""
     traced = [trace_pass(State(routine, layout, describe)) for describe in routine.descriptions]
-    return tuple(_distinct([*traced, *map(pack_lanes_pass, traced)]))
+    return tuple(_distinct([*traced, *map(pack_lanes_pass, traced), *map(join_steps_pass, traced)]))
 
 
 def _distinct(states: Iterable[State]) -> list[State]:

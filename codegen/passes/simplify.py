@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from functools import cache, lru_cache, partial, reduce
 from operator import or_
+from typing import Any
 
 from setwise.codegen.ir.bits import demanded, known_zero
 from setwise.codegen.ir.graph import Graph, cse, rewrite
@@ -137,16 +138,19 @@ def union_leaves(graph: Graph) -> dict[Value, list[Value]]:
     return found
 
 
-def factor_masks(graph: Graph) -> Graph:
-    """Factor constant masks out of a union: unite the leaves with equal masks, so that each mask is applied once."""
-    uses = graph.users
-    grouped: dict[Value, dict[Lanes | None, list[Value]]] = {}
+def factor(
+    graph: Graph, key: Callable[[Value], Any], bare: Callable[[Value], Value], whole: Callable[[Any, Value], Value]
+) -> Graph:
+    """Factor an operation out of unions: leaves with equal keys become `whole(key, union of their bare values)`.
+
+    The key of a leaf without the operation is None.
+    """
+    grouped: dict[Value, dict[Any, list[Value]]] = {}
     for root, leaves in union_leaves(graph).items():
-        groups: dict[Lanes | None, list[Value]] = {}
+        groups: dict[Any, list[Value]] = {}
         for leaf in leaves:
-            mask = masked_of(leaf)[1] if len(uses[leaf]) == 1 else None
-            groups.setdefault(mask, []).append(leaf)
-        if any(mask is not None and len(group) > 1 for mask, group in groups.items()):
+            groups.setdefault(key(leaf), []).append(leaf)
+        if any(of is not None and len(group) > 1 for of, group in groups.items()):
             grouped[root] = groups
     if not grouped:
         return graph
@@ -155,15 +159,35 @@ def factor_masks(graph: Graph) -> Graph:
     def rule(value: Value, old: Value) -> Value:
         if old in grouped:
             parts = []
-            for mask, group in grouped[old].items():
-                bare = [new[leaf] if mask is None else masked_of(new[leaf])[0] for leaf in group]
-                joined = reduce(or_, bare)
-                parts.append(joined if mask is None else joined & constant(mask))
+            for of, group in grouped[old].items():
+                joined = reduce(or_, [new[leaf] if of is None else bare(new[leaf]) for leaf in group])
+                parts.append(joined if of is None else whole(of, joined))
             value = reduce(or_, parts)
         new[old] = value
         return value
 
     return rewrite(graph, rule)
+
+
+def factor_masks(graph: Graph) -> Graph:
+    """Factor constant masks out of a union: unite the leaves with equal masks, so that each mask is applied once."""
+    uses = graph.users
+    return factor(
+        graph,
+        lambda leaf: masked_of(leaf)[1] if len(uses[leaf]) == 1 else None,
+        lambda leaf: masked_of(leaf)[0],
+        lambda mask, union: union & constant(mask),
+    )
+
+
+def join_steps(graph: Graph) -> Graph:
+    """Unite the leaves of a union that are steps along one ray before the step, also those that have other users."""
+    return factor(
+        graph,
+        lambda leaf: leaf.attr if leaf.op == "step" and len(leaf.args) == 1 else None,
+        lambda leaf: leaf.args[0],
+        lambda attr, union: Value("step", (union,), attr, union.lanes),
+    )
 
 
 def demanded_bits(graph: Graph, loose: bool = False, verbatim: bool = False) -> Graph:
@@ -249,3 +273,8 @@ def simplify_pass(state: State) -> State:
     return state.each(
         lambda graph: simplify(graph, loose=state.masks.ranks and graph.shifts_scalars, verbatim=state.routine.verbatim)
     )
+
+
+def join_steps_pass(state: State) -> State:
+    """Unite boards before a step that they have in common, unless the routine is verbatim."""
+    return state if state.routine.verbatim else state.each(join_steps)

@@ -9,12 +9,14 @@ import pytest
 import setwise
 from setwise.analysis.code.binary import binary_of
 from setwise.analysis.code.count import count
+from setwise.analysis.spec.evaluator import evaluate
 from setwise.codegen.board import ALL, NOEA, NORT
 from setwise.codegen.catalogue import catalogue, find
 from setwise.codegen.ir.graph import Graph
 from setwise.codegen.ir.values import CompassRay, parameter
 from setwise.codegen.lower import lower
 from setwise.codegen.passes.expand import expand
+from setwise.codegen.passes.simplify import join_steps
 from setwise.codegen.passes.state import Masks
 from tests.conftest import require_module, runs
 
@@ -35,6 +37,7 @@ MOST = {
     ("side.twice", "avx512"): 49,
     ("side.nested-three", "gfni"): 35,
     ("side.nested-three", "avx512"): 39,
+    ("side.nested-five", "gfni"): 58,
 }
 """The most instructions that kernels of both colors may have."""
 
@@ -85,6 +88,18 @@ def test_two_steps_that_are_united_become_one() -> None:
     assert shifts(first | second) == 1
     assert shifts(first | second, first) == 2  # wanted for itself
     assert shifts(first | CompassRay((NORT,)).step(other)) == shifts(first | ray.step(other, 2)) == 2
+
+
+def test_boards_that_take_one_step_are_united_before_it_though_one_is_moved_for_itself() -> None:
+    one, other, third = parameter(0), parameter(1), parameter(2)
+    ray = CompassRay((NOEA,))
+    moved = ray.step(one)
+    before = Graph((one, other, third), (moved, moved | third | ray.step(other) | CompassRay((NORT,)).step(one)))
+    after = join_steps(before)
+    assert sorted(len(value.args[0].args) for value in after.order if value.op == "step") == [0, 0, 2]
+    expanded = [expand(graph, Masks()) for graph in (before, after)]
+    for words in ((1 << 63, 1, 2), (0x0F0F << 24, 0xFF << 40, 0), (ALL, 0, 0)):
+        assert evaluate(expanded[0], words) == evaluate(expanded[1], words)
 
 
 @runs
