@@ -389,7 +389,14 @@ _BY_VALUE = (PAWNS, KNIGHTS, BISHOPS, ROOKS, QUEENS, KINGS)
 _THREATS = (*(kind.name for kind in _BY_VALUE), "attacks")
 _NESTED = ("by_pawns", "by_minors", "by_rooks", "by_all")
 _OF_SIDES = (
-    _Entry("union", _PIECES_AND_PAWNS, ("attacks",), sides.union, "all squares that {} attacks"),
+    _Entry(
+        "union",
+        _PIECES_AND_PAWNS,
+        ("attacks",),
+        sides.union,
+        "all squares that {} attacks",
+        (sides.union_captures_first,),
+    ),
     _Entry(
         "pieces",
         _KINDS,

@@ -19,14 +19,14 @@ JUMPS = tuple(
     for near in nears
 )
 """The eight jumps of a knight."""
-JUMPS_BESIDE_RAYS = tuple(
-    leap(far, far, near)
-    for far, near in (
-        *((EAST, NORT), (EAST, SOUT), (WEST, SOUT), (WEST, NORT)),
-        *((NORT, EAST), (NORT, WEST), (SOUT, WEST), (SOUT, EAST)),
+JUMP_BESIDE: Mapping[Direction, Direction] = {
+    way: leap(way, *others)
+    for way, others in (
+        *((NORT, (EAST, EAST)), (EAST, (EAST, SOUT)), (SOUT, (WEST, WEST)), (WEST, (WEST, NORT))),
+        *((NOEA, (NORT,)), (NOWE, (NORT,)), (SOWE, (SOUT,)), (SOEA, (SOUT,))),
     )
-)
-"""The jumps in an order for lanes of `sliders.ROOKS_FIRST`: the masks of the rays clear no target of theirs."""
+}
+"""A jump for the lane of each direction: the mask of a step in that direction clears no target of the jump."""
 
 COLORS = ("white", "black")
 FORWARD: Mapping[str, Direction] = {"white": NORT, "black": SOUT}

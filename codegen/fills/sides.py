@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from operator import or_
 
-from setwise.codegen.board import BISHOP, DIR8, EAST, NOEA, NORT, NOWE, SOEA, SOUT, SOWE, WEST, Direction
+from setwise.codegen.board import BISHOP, DIR8, EAST, NOEA, NORT, NOWE, ROOK, SOEA, SOUT, SOWE, WEST, Direction
 from setwise.codegen.fills import leapers, push, sliders
 from setwise.codegen.fills.sliders import ALTERNATING, ROOKS_FIRST, Board, Form
 from setwise.codegen.ir.layout import Layout, folded, halves, united_pair
@@ -62,12 +62,15 @@ class Side:
         walkers = self.layout.joined(ray, self.kings, white, leapers.CAPTURES["white"])
         return ray.step(walkers | self.layout.joined(ray, NONE, black, leapers.CAPTURES["black"]))
 
-    def jumps(self) -> list[Value]:
-        """Return values that unite to the squares that knights attack, one direction per lane if all rays use lanes."""
+    def jumps(self, order: Sequence[Direction] = ROOKS_FIRST) -> list[Value]:
+        """Return values that unite to the squares that knights attack, one direction per lane if all rays use lanes.
+
+        Eight lanes are for unions with rays in this order.
+        """
         if not self.layout.all_in_lanes:
             return [leapers.knights(self.knights)]
-        order = leapers.JUMPS_BESIDE_RAYS if self.layout.lanes == 8 else leapers.JUMPS
-        return [*leapers.leaps(self.layout, self.knights, order)]
+        jumps = [leapers.JUMP_BESIDE[way] for way in order] if self.layout.lanes == 8 else leapers.JUMPS
+        return [*leapers.leaps(self.layout, self.knights, jumps)]
 
 
 def side_of(layout: Layout, color: str | Value, occupied: Value, *, form: Form | None = None, **pieces: Value) -> Side:
@@ -114,9 +117,15 @@ def of_both(
 def union(side: Side, order: Sequence[Direction] = ROOKS_FIRST) -> tuple[Value, ...]:
     """Return all attacked squares. Unless all rays use lanes, king attacks are computed in halves."""
     if side.layout.all_in_lanes:
-        return (side.layout.union((*side.along(order), *side.jumps())),)
+        return (side.layout.union((*side.along(order), *side.jumps(order))),)
     riding = replace(side, kings=NONE)
     return (side.layout.union((*riding.along(order), leapers.kings(side.kings), *side.jumps())),)
+
+
+def union_captures_first(side: Side) -> tuple[Value, ...]:
+    """Return all attacked squares. Directions of captures come first, if the color is known, then other diagonals."""
+    captures = leapers.CAPTURES.get(side.color, ()) if isinstance(side.color, str) else ()
+    return union(side, tuple(dict.fromkeys((*captures, *BISHOP, *ROOK))))
 
 
 def pieces(side: Side, beside: bool = True) -> tuple[Value, ...]:

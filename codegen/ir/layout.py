@@ -96,7 +96,7 @@ class Layout:
     def sliders(self, ray: CompassRay, rooks: Value, bishops: Value, *second: Value) -> Value:
         """Return the sliders of a ray: the rooks in lanes of rook directions, the bishops in the others.
 
-        Bishops that cannot move in a lane's direction may be left out. With a second set, the ray must have eight lanes
+        Sliders that cannot move in a lane's direction may be left out. With a second set, the ray must have eight lanes
         that alternate between rook and bishop directions; the upper half of the result holds the second set.
         """
         if second:
@@ -105,11 +105,12 @@ class Layout:
         if ray.straight is not None or rooks is bishops:
             return self.board(ray, rooks if ray.straight else bishops)
         straight = [direction in ROOK for direction in ray.directions]
-        if straight == sorted(straight, reverse=True) and straight.count(True) == len(straight) // 2 > 2:
-            # The rooks fill exactly the lower lanes. The mask of the bishops also drops those that cannot move.
-            lower = reshaped("extended", reshaped("broadcast", rooks, len(straight) // 2), len(straight))
-            leave = (0 if d in ROOK else d.opposite.reach(1) for d in ray.directions)
-            return lower | self.board(ray, bishops) & constant(tuple(leave))
+        half = len(straight) // 2
+        if straight in ([True] * half + [False] * half, [False] * half + [True] * half) and half > 2:
+            # One kind fills exactly the lower lanes. The mask of the other also drops sliders that cannot move.
+            lower, upper = (rooks, bishops) if straight[0] else (bishops, rooks)
+            leave = (0,) * half + tuple(direction.opposite.reach(1) for direction in ray.directions[half:])
+            return self.within(ray, lower, ray.directions[:half]) | self.board(ray, upper) & constant(leave)
         chosen = constant(tuple(-1 if d else 0 for d in straight))
         return make("select", chosen, self.board(ray, rooks), self.board(ray, bishops))
 
@@ -122,11 +123,18 @@ class Layout:
         goes = [direction in ways for direction in self.directions(ray)]
         if self._mirrored(ray):
             return _mirrored(*(board | other if way else board for way in goes))
-        return self.board(ray, board) | self.within(ray, self.board(ray, other), ways)
+        return self.board(ray, board) | self.within(ray, other, ways)
 
-    def within(self, ray: DirectedRay, boards: Value, ways: Container[Direction]) -> Value:
-        """Return the lanes of a ray with a direction in `ways`, and empty boards in its other lanes."""
-        return boards & constant(tuple(ALL if direction in ways else 0 for direction in ray.directions))
+    def within(self, ray: DirectedRay, board: Value, ways: Container[Direction]) -> Value:
+        """Return the board in the lanes of a ray with a direction in `ways`, and empty boards in its other lanes."""
+        goes = [direction in ways for direction in ray.directions]
+        lower = goes.index(False) if False in goes else 0
+        if board.lanes == 1 and len(goes) == 8 and lower in (2, 4) and not any(goes[lower:]):
+            boards = reshaped("broadcast", board, lower)
+            while boards.lanes < 8:
+                boards = reshaped("extended", boards, 2 * boards.lanes)
+            return boards
+        return self.board(ray, board) & constant(tuple(ALL if way else 0 for way in goes))
 
     def directions(self, ray: DirectedRay) -> tuple[Direction, ...]:
         """Return the direction of each lane, as seen on the board that is not flipped.

@@ -169,7 +169,8 @@ EXPRESSIONS: Mapping[str, Mapping[str, str]] = {
     "scatter": _of_bmi2("pdep"),
     "as-wide": {"call4": "castsi128_si256 a", "call8": "castsi128_si512 a"},
     "extended": {
-        "Zig": "@shuffle(u64, {a}, @as(@Vector(1, u64), .{{0}}), [8]i32{{ 0, 1, 2, 3, -1, -1, -1, -1 }})",
+        "Zig": "std.simd.join({a}, @as(@Vector({lanes} / 2, u64), @splat(0)))",
+        "call4": "inserti128_si256 zero a 0",
         "call8": "inserti64x4 zero a 0",  # an intrinsic that older rustc versions know, unlike a cast
     },
     "low-half": {"call4": "castsi256_si128 a", "call8": "castsi512_si256 a"},

@@ -10,9 +10,10 @@ import setwise
 from setwise.analysis.code.binary import binary_of
 from setwise.analysis.code.count import count
 from setwise.analysis.spec.evaluator import evaluate
-from setwise.codegen.board import ALL, NOEA, NORT
+from setwise.codegen.board import ALL, DIR8, NOEA, NORT
 from setwise.codegen.catalogue import catalogue, find
 from setwise.codegen.ir.graph import Graph
+from setwise.codegen.ir.layout import Layout
 from setwise.codegen.ir.values import CompassRay, parameter
 from setwise.codegen.lower import lower
 from setwise.codegen.passes.expand import expand
@@ -31,6 +32,8 @@ QUICK = ("side.union.white", "avx2"), ("side.union.black", "avx512"), ("leapers.
 MOST = {
     ("side.nested", "gfni"): 54,
     ("side.nested", "avx512"): 63,
+    ("side.union", "gfni"): 28,
+    ("side.union", "avx512"): 30,
     ("side.pieces", "gfni"): 55,
     ("side.pieces", "avx512"): 56,
     ("side.twice", "gfni"): 37,
@@ -100,6 +103,14 @@ def test_boards_that_take_one_step_are_united_before_it_though_one_is_moved_for_
     expanded = [expand(graph, Masks()) for graph in (before, after)]
     for words in ((1 << 63, 1, 2), (0x0F0F << 24, 0xFF << 40, 0), (ALL, 0, 0)):
         assert evaluate(expanded[0], words) == evaluate(expanded[1], words)
+
+
+@pytest.mark.parametrize("lanes", [2, 3, 4])
+def test_a_board_in_the_lowest_lanes_needs_a_mask_if_they_fill_no_register(lanes: int) -> None:
+    board = parameter(0)
+    found = Layout(8, both_sides=True).within(CompassRay(DIR8), board, DIR8[:lanes])
+    assert (found.op == "extended") is (lanes != 3)
+    assert evaluate(Graph((board,), (found,)), [5]) == ((5,) * lanes + (0,) * (8 - lanes),)
 
 
 @runs
