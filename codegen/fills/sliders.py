@@ -20,6 +20,9 @@ ROOKS_FIRST = (NORT, EAST, SOUT, WEST, NOEA, NOWE, SOWE, SOEA)
 ALTERNATING = (NORT, NOEA, EAST, NOWE, SOUT, SOWE, WEST, SOEA)
 """All directions, alternating between rook and bishop directions as the lanes of the results do."""
 
+PAIRS = tuple(direction for direction in ROOKS_FIRST for _ in range(2))
+"""Each direction in two lanes, for two sets of sliders in turns."""
+
 Attacks = list[tuple[CompassRay, Value]]
 """Rays, each with the squares attacked along it."""
 
@@ -47,8 +50,8 @@ def along_axes(axis: AxisFill) -> Form:
 
     def form(board: Board, order: Sequence[Direction], *sliders: Value) -> Attacks:
         rays: Attacks = []
-        sets = len(sliders) // 2
-        for left, right in board.layout.axes([d for d in order if d.shift > 0] * sets):
+        sets, lefts = len(sliders) // 2, [d for d in order if d.shift > 0]
+        for left, right in board.layout.axes(lefts if len(lefts) == 4 * sets else lefts * sets):
             gen, pro = board.layout.sliders(left, *sliders), board.layout.board(left, board.empty)
             rays += zip((left, right), axis(left, right, gen, pro), strict=True)
         return rays
@@ -197,7 +200,7 @@ def apart(
     The first two are lanes of one value if all rays use lanes, in the order of the first two directions.
     """
     if board.layout.holds_two and form is not ALONE:
-        return _two_sets(form, board, order, rooks, bishops, queens, queens)
+        return reduced_halves(_any_ray(form(board, order, rooks, bishops, queens, queens)))
     if not board.layout.all_in_lanes:
         return (*pair(form, board, rooks, bishops), *union(form, board, queens, queens))
     return (*pair(form, board, rooks, bishops, order), _any_ray(form(board, order, queens, queens)))
@@ -210,14 +213,9 @@ def sides(
     if not board.layout.all_in_lanes:
         return (*union(form, board, white_rooks, white_bishops), *union(form, board, black_rooks, black_bishops))
     if board.layout.holds_two and form is not ALONE:
-        both = _two_sets(form, board, ALTERNATING, white_rooks, white_bishops, black_rooks, black_bishops)
-    else:
-        white, black = (
-            form(board, ROOKS_FIRST, white_rooks, white_bishops),
-            form(board, ROOKS_FIRST, black_rooks, black_bishops),
-        )
-        both = _any_ray(white), _any_ray(black)
-    return (united_pair(*both),)
+        return (folded(_any_ray(form(board, PAIRS, white_rooks, white_bishops, black_rooks, black_bishops)), 2),)
+    white = form(board, ROOKS_FIRST, white_rooks, white_bishops)
+    return (united_pair(_any_ray(white), _any_ray(form(board, ROOKS_FIRST, black_rooks, black_bishops))),)
 
 
 def mobility(form: Form, board: Board, rooks: Value, bishops: Value, targets: Value) -> tuple[Value, Value]:
@@ -242,14 +240,6 @@ def counts(form: Form, board: Board, rooks: Value, bishops: Value, targets: Valu
     layout = board.layout
     rays = form(board, ROOKS_FIRST, rooks, bishops)
     return (layout.counted(attacks & layout.board(ray, targets) for ray, attacks in rays),)
-
-
-def _two_sets(form: Form, board: Board, order: Sequence[Direction], *sliders: Value) -> tuple[Value, Value]:
-    """Return two values, one for each set of rooks and bishops.
-
-    Their two lanes are orthogonal and diagonal attacks, in the order of the first two directions.
-    """
-    return reduced_halves(_any_ray(form(board, order, *sliders)))
 
 
 def _any_ray(rays: Attacks) -> Value:

@@ -97,11 +97,13 @@ class Layout:
         """Return the sliders of a ray: the rooks in lanes of rook directions, the bishops in the others.
 
         Sliders that cannot move in a lane's direction may be left out. With a second set, the ray must have eight lanes
-        that alternate between rook and bishop directions; the upper half of the result holds the second set.
+        that alternate between rook and bishop directions; the upper half of the result holds the second set. Or each
+        half has one kind of directions, in pairs of lanes; the odd lanes of the result hold the second set.
         """
         if second:
-            way = 1 if ray.directions[0] in ROOK else -1
-            return repeated(beside(*(rooks, bishops)[::way]), beside(*second[::way]))
+            sets = [pair if ray.directions[0] in ROOK else pair[::-1] for pair in ((rooks, bishops), second)]
+            in_turns = ray.directions[0] is ray.directions[1]
+            return repeated(*(beside(*pair) for pair in (zip(*sets, strict=True) if in_turns else sets)))
         if ray.straight is not None or rooks is bishops:
             return self.board(ray, rooks if ray.straight else bishops)
         straight = [direction in ROOK for direction in ray.directions]
