@@ -86,8 +86,8 @@ REFINEMENTS: tuple[tuple[Pass, tuple[Pass, ...]], ...] = ((split_masks_pass, ORD
 CODE: tuple[Pass, ...] = (spill_pass, allocate_pass, peephole_pass, prologue_epilogue_pass)
 """From a schedule to code."""
 
-MOST_FORMS = 5
-"""The maximum number of forms that become code; a sixth makes no kernel of the catalogue shorter."""
+MOST_FORMS = 7
+"""The maximum number of forms that become code; an eighth makes no kernel of the catalogue shorter."""
 
 CACHED = 64  # kernels of a routine are made together, and targets and conventions share its forms
 
