@@ -104,7 +104,7 @@ def _east_by_addition(fill: RayFill) -> RayFill:
     return lambda ray, *of: (push.east_by_addition if ray.directions == (EAST,) else fill)(ray, *of)
 
 
-ALONE = by_rays(push.pull_by_two)
+ALONE = by_rays(push.pull_by_sums)
 """The form that computes rays separately, with runs of at most two squares, a ray only to the east by addition."""
 
 

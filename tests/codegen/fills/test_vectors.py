@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from setwise.analysis import api
 from setwise.analysis.code.count import Counts, classify, count
 from setwise.analysis.code.decode import Decoded, Reg, decode, features
 from setwise.codegen.assemble import NotEncodable, assemble, available
@@ -61,6 +62,12 @@ def test_one_direction_moves_nothing(direction: str, isa: str) -> None:
 def test_a_mirrored_board_in_the_second_lane_spares_instructions(name: str) -> None:
     assert counts(name, "sse2").instructions < counts(name, "x86-64").instructions
     assert "punpcklqdq" in {each.mnemonic for each in made(name, "sse2")[1]}
+
+
+@pytest.mark.parametrize(("isa", "cycles"), [("avx512", 24), ("gfni", 23)])
+def test_the_longest_path_of_eight_rays(isa: str, cycles: int) -> None:
+    (cost,) = api.costs([api.request("sliders.union", isa)], "golden-cove")
+    assert cost.rows[0]["latency"] <= cycles
 
 
 def main_loop(decoded: tuple[Decoded, ...]) -> list[Decoded]:
