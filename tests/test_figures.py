@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 
 from setwise.analysis import api
+from setwise.analysis.code.binary import binary_of
+from setwise.analysis.code.decode import Reg, decode
 from setwise.analysis.pictures.slow_motion import EMPTY, SLIDERS, fills
 from setwise.analysis.report.pages import figure
 from setwise.analysis.run.inputs import RANDOM_BOARDS
@@ -123,6 +125,19 @@ def longest(wrap: str) -> int:
     return max(filter(follows, range(1, 20))) - 1
 
 
+def between() -> list[int]:
+    """Return figures of sliders.union with SSE2, what SSSE3's shuffles and AVX would leave of it, and AVX2's length."""
+    request, counted = api.request("sliders.union", "sse2"), of("sliders.union", "sse2")
+    decoded = decode(binary_of(request.kernel).text)
+    flips = [each.mnemonic for each in decoded].count("bswap")
+    copies = sum(each.mnemonic == "movdqa" and all(isinstance(part, Reg) for part in each.operands) for each in decoded)
+    flipping = counted["transfers"] + flips
+    shuffled = counted["instructions"] - flipping + 2 * flips
+    boards = [each.mnemonic for each in decoded].count("punpcklqdq")
+    left = [shuffled, shuffled - copies, of("sliders.union", "avx2")["instructions"]]
+    return [counted["instructions"], flipping, boards, copies, 2 * flips, *left]
+
+
 EAST = ("subtraction.attacks-cleared.east", "push.attacks.east", "kogge-stone.attacks.east")
 ON_E4 = "exploding.bishop", "x86-64", (square("e4"), ALL)
 MAILBOX = "pytest tests/analysis/proof/test_mailbox.py"
@@ -165,6 +180,11 @@ STATEMENTS: dict[str, dict[str, str | Callable[[], list[Any]]]] = {
         "International draughts, `, take {}": lambda: [Grid(10, 10, gap=1, dark=True).all.bit_length()],
         "of at most {} steps": lambda: [longest("")],
         "rings of at most {} squares": lambda: [longest("files") + 1],
+    },
+    "docs/design.md": {
+        "takes {} instructions with SSE2: {} transfers and ` flip {} boards and the result, and {} copy a vector"
+        " register. SSSE3's ` would flip with {}, a ` and a ` each. AVX's three operands would spare the copies. So {}"
+        " instructions are left with SSSE3 and {} with AVX; AVX2 takes {}.": between,
     },
     "docs/fills.md": {
         "n is 1 to 7": "pytest tests/codegen/ir/test_refusals.py",
