@@ -56,6 +56,7 @@ _NAMES: Mapping[str, Any] = {
     "ALL": ALL,
     "log2": _exponent,
     "inverse": lambda number, other: number.constant == (~other).constant,
+    "chooses": lambda number: all(byte & byte - 1 == 0 for lane in number.attr for byte in lane.to_bytes(8)),
     "signed": lambda number: is_immediate(number.attr[0]),
     "rotl": lambda value, count: value.rotate(count),  # by any count
 }
@@ -124,6 +125,8 @@ def _pattern(node: ast.expr) -> Pattern | str | int:
             return Pattern(name.replace("_", "-"), (_pattern(value),))
         case ast.Call(ast.Name(name), [value, right]):
             return Pattern(name, (_pattern(value),), _count(right))
+        case ast.Call(ast.Name(name), [value, other, right]):
+            return Pattern(name, (_pattern(value), _pattern(other)), _count(right))
     raise ValueError(f"no pattern: {ast.unparse(node)}")
 
 

@@ -4,8 +4,8 @@ A rule is a pattern, a replacement and perhaps a condition, all in Python's synt
 and v values that are not constant, capital letters constants, and n, m and k shift counts, equal in all lanes. `where`
 defines a part of the pattern. `->` is for rules that apply where they shorten the graph. `=>` is for rules to a
 canonical form, which also apply where the length stays. `for` lists the operators in place of @. Rules for a target
-follow after the others: `has` and `lacks` ask for its operations. Commutative operations match in both orders. ALL is
-2**64 - 1.
+follow after the others: `has` and `lacks` ask for its operations. `chooses` holds if no byte of a constant has two
+bits. Commutative operations match in both orders. ALL is 2**64 - 1.
 
 Source of several identities: H. S. Warren, Hacker's Delight, 2nd edition, sections 2-1 to 2-3, 5-1 and 7-1.
 """
@@ -134,6 +134,7 @@ x >> n >> m                     -> x >> n + m
 (x >> n) @ (y >> n)             -> (x @ y) >> n                 for & | ^
 rotl(x, n) @ rotl(y, n)         -> rotl(x @ y, n)               for & | ^
 (x << n) @ (x >> m)             -> rotl(x, n)                   if n + m == 64 for | ^ +
+affine(A, x, 0) @ affine(A, y, 0) -> affine(A, x @ y, 0)        if chooses(A) for & | ^
 x << n >> n                     -> x & (ALL >> n)
 x >> n << n                     -> x & (-1 << n)
 """

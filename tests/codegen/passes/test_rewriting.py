@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import reduce
 from itertools import product
-from operator import or_
+from operator import or_, xor
 from typing import Any
 
 import pytest
@@ -15,6 +15,7 @@ from setwise.analysis.proof.solver import Solver
 from setwise.analysis.semantics.words import Word
 from setwise.analysis.spec.words import population
 from setwise.codegen.ir.graph import Graph
+from setwise.codegen.ir.matrices import FALLING, RISING_BY_ONE, files
 from setwise.codegen.ir.operations import ALL
 from setwise.codegen.ir.values import Value, constant, parameter
 from setwise.codegen.passes.rewriting import rules
@@ -22,6 +23,8 @@ from setwise.codegen.passes.rules import RULES, TARGET_RULES
 from setwise.codegen.passes.simplify import simplify
 from tests.conftest import require_module
 
+CHOICES = (FALLING, RISING_BY_ONE, 0x10101010_80000000)
+"""Constants whose bytes have at most one bit each."""
 COUNTS = (1, 2, 7, 8, 31, 32, 33, 56, 57, 63)
 MEANINGS: Mapping[str, Any] = {
     "ALL": ALL,
@@ -36,6 +39,8 @@ MEANINGS: Mapping[str, Any] = {
     "andn": lambda x, y: ~x & y,
     "select": lambda mask, x, y: mask & x | ~mask & y,
     "log2": lambda number: number.value.bit_length() - 1,
+    "affine": lambda x, matrix, n: reduce(or_, (_product(x, matrix, at) << at for at in range(64))),
+    "chooses": lambda number: True,
     "low_shl": lambda x, n: x << n & 0xFFFFFFFF,
     "displaced_shift": lambda x, a, n: (x << n) + a,
     "displaced_sum": lambda x, y, a: x + y + a,
@@ -46,6 +51,13 @@ MEANINGS: Mapping[str, Any] = {
     "lacks": lambda op: True,
     "inverse": lambda a, b: True,
 }
+
+
+def _product(squares: Any, matrix: Any, at: int) -> Any:
+    """A bit of the bytes of squares, each times a matrix, which has the row of the lowest bit in its highest byte."""
+    byte, bit = divmod(at, 8)
+    both = squares >> 8 * byte & matrix >> 8 * (7 - bit)
+    return reduce(xor, (both >> column & 1 for column in range(8)))
 
 
 def parts(line: str) -> tuple[str, str, str]:
@@ -61,18 +73,19 @@ def parts(line: str) -> tuple[str, str, str]:
 def cases(line: str, domain: Addresses) -> Iterator[dict[str, Any]]:
     """Yield bindings of a rule's names: values to unknown words, counts to each of COUNTS.
 
-    If the rule takes a logarithm, bind A to each power of two.
+    If the rule takes a logarithm, bind A to each power of two; if A chooses bits, to each of CHOICES.
     """
     texts = parts(line)
     nodes = [node for text in texts for node in ast.walk(ast.parse(text, mode="eval"))]
     names = {node.id for node in nodes if isinstance(node, ast.Name)} - {*MEANINGS}
     words = {name: Word(domain, domain.unknown(name)) for name in names if name not in "nmk"}
     counts = sorted(names - {*words})
-    powers = [{"A": Word(domain, 1 << at)} for at in range(64)] if "log2" in line else [{}]
-    for chosen, power in product(product(COUNTS, repeat=len(counts)), powers):
+    numbers_of_a = [1 << at for at in range(64)] if "log2" in line else CHOICES if "chooses" in line else ()
+    bound = [{"A": Word(domain, number)} for number in numbers_of_a] or [{}]
+    for chosen, constants in product(product(COUNTS, repeat=len(counts)), bound):
         numbers = dict(zip(counts, chosen, strict=True))
         if eval(texts[2], {**MEANINGS, **words, **numbers}):
-            given = {**MEANINGS, **words, **numbers, **power}
+            given = {**MEANINGS, **words, **numbers, **constants}
             if inverse := re.search(r"inverse\(A, (.*)\)", texts[2]):
                 given["A"] = ~eval(inverse[1], given)
             yield given
@@ -102,6 +115,8 @@ def test_a_rule_holds_for_all_values(line: str) -> None:
         (lambda x, y: (x << 3 << 61) + y, []),
         (lambda x, y: x << 5 | x >> 59, ["rotl"]),
         (lambda x, y: x * 8, ["shl"]),
+        (lambda x, y: files(x, FALLING) | files(y, FALLING), ["or", "affine"]),
+        (lambda x, y: files(x, 3) | files(y, 3), ["affine", "affine", "or"]),
     ],
 )
 def test_a_graph_is_shortened(before: Any, operations: list[str]) -> None:
