@@ -104,8 +104,13 @@ def _east_by_addition(fill: RayFill) -> RayFill:
     return lambda ray, *of: (push.east_by_addition if ray.directions == (EAST,) else fill)(ray, *of)
 
 
-ALONE = by_rays(push.pull_by_sums)
-"""The form that computes rays separately, with runs of at most two squares, a ray only to the east by addition."""
+def _alone(ray: CompassRay, gen: Value, pro: Value) -> Value:
+    """Return the attacks along a ray that shares no runs: of boards in vectors with runs of at most two squares."""
+    return (push.pull if gen.lanes == 1 else push.pull_by_sums)(ray, gen, pro)
+
+
+ALONE = by_rays(_alone)
+"""The form that computes rays separately, a ray only to the east by addition."""
 
 
 def turned_rooks(board: Board, order: Sequence[Direction], rooks: Value, bishops: Value) -> Attacks:
