@@ -113,16 +113,18 @@ ALONE = by_rays(_alone)
 """The form that computes rays separately, a ray only to the east by addition."""
 
 
-def turned_rooks(board: Board, order: Sequence[Direction], rooks: Value, bishops: Value) -> Attacks:
-    """Return attacks of rooks on turned boards in vector registers, and of bishops ray by ray in general registers.
+def turned_rooks(attacks: Callable[[Direction, Value, Value], Value]) -> Form:
+    """Return the form of `attacks` along the directions of rooks, files first, and of pull and push along diagonals."""
+    diagonal = by_axes(push.push_of_two)
 
-    The layout must have one lane. Raise ValueError if it has `scalar_directions`.
-    """
-    if board.layout.scalar_directions:
-        raise ValueError("this form assigns the general registers itself: give a layout without scalar directions")
-    straight = [direction for direction in order if direction in ROOK]
-    turns = [(ray, turned.attacks(ray.directions[0], rooks, board.occupied)) for ray in board.layout.rays(straight)]
-    return turns + ALONE(board, [direction for direction in order if direction not in ROOK], rooks, bishops)
+    def form(board: Board, order: Sequence[Direction], rooks: Value, bishops: Value) -> Attacks:
+        if board.layout.scalar_directions:
+            raise ValueError("this form assigns the general registers itself: give a layout without scalar directions")
+        rays = board.layout.rays([direction for direction in (NORT, SOUT, EAST, WEST) if direction in order])
+        turns = [(ray, attacks(ray.directions[0], rooks, board.occupied)) for ray in rays]
+        return turns + diagonal(board, [direction for direction in order if direction not in ROOK], rooks, bishops)
+
+    return form
 
 
 def gathering(left: CompassRay, right: CompassRay, gen: Value, pro: Value) -> tuple[Value, Value]:
@@ -132,7 +134,7 @@ def gathering(left: CompassRay, right: CompassRay, gen: Value, pro: Value) -> tu
     return push.pull(left, gen, pro), push.push_of_two(right, gen, pro)
 
 
-BESIDE: Mapping[str, Form] = {"transposed": turned_rooks, "pext": along_axes(gathering)}
+BESIDE: Mapping[str, Form] = {"transposed": turned_rooks(turned.attacks), "pext": along_axes(gathering)}
 """Forms that suit some processors, by name. They are variants, and never candidates for the shortest code."""
 
 IN_LANES: tuple[Form, ...] = (along_axes(walls), ALONE)
