@@ -66,7 +66,7 @@ from setwise.codegen.passes.state import Masks, Pass, State
 from setwise.codegen.passes.trace import trace_pass
 from setwise.codegen.regalloc.allocate import allocate_pass
 from setwise.codegen.regalloc.machine import OutOfRegisters, TooLong
-from setwise.codegen.targets.table import Target, Unplaced
+from setwise.codegen.targets.table import Refused, Target, Unplaced
 
 ALTERNATIVES: tuple[tuple[Pass, ...], ...] = (
     (chain_runs_pass,),
@@ -146,7 +146,15 @@ def selected_forms(routine: Routine, target: Target, layout: Layout) -> tuple[St
 
 
 def _selected(routine: Routine, target: Target, layout: Layout) -> tuple[State, ...]:
-    selected = [select_pass(replace(form, target=target)) for form in _every_form(routine, target, layout)]
+    selected: list[State] = []
+    refused: list[Refused] = []
+    for form in _every_form(routine, target, layout):
+        try:
+            selected.append(select_pass(replace(form, target=target)))
+        except Refused as refusal:
+            refused.append(refusal)
+    if not selected:
+        raise refused[0]
     others = (run_passes(passes, state) for passes in ALTERNATIVES for state in selected)
     return tuple(_distinct(chain(selected, others)))
 

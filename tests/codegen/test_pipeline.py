@@ -8,11 +8,15 @@ import pytest
 
 from setwise.codegen import pipeline
 from setwise.codegen.catalogue import find
+from setwise.codegen.ir.matrices import FALLING, files
 from setwise.codegen.kernel import Kernel, plan
+from setwise.codegen.lower import lower
 from setwise.codegen.passes.state import State
 from setwise.codegen.pipeline import MOST_FORMS, REFINEMENTS, lower_forms, refine, select_best, size
 from setwise.codegen.regalloc.allocate import allocate_pass
 from setwise.codegen.targets import target_named
+from setwise.codegen.targets.table import Refused
+from tests.codegen.programs import routine as described
 
 SEVERAL = [("push.attacks.nort", "x86-64"), ("kogge-stone.attacks.rook", "bmi2")]
 
@@ -43,3 +47,16 @@ def test_no_form_is_given_up_that_is_better(name: str, isa: str, monkeypatch: py
     code = tuple(unlimited if step is allocate_pass else step for step in pipeline.CODE)
     monkeypatch.setattr(pipeline, "CODE", code)
     assert size(limited) <= min(map(size, offered(name, isa)))
+
+
+def test_a_description_with_an_operation_that_the_target_lacks_is_left_out() -> None:
+    turned, shifted = (
+        described(lambda x, how=how: (how(x),), 1, batched=True)
+        for how in (lambda x: files(x, FALLING), lambda x: x << 7 ^ x >> 9)
+    )
+    either = replace(turned, descriptions=(*shifted.descriptions, *turned.descriptions))
+    code = {isa: str(lower(either, isa).code) for isa in ("avx512", "gfni")}
+    assert "vgf2p8affineqb" in code["gfni"]
+    assert code["avx512"] == str(lower(shifted, "avx512").code)
+    with pytest.raises(Refused, match="setwise has no avx512 instruction for 'affine'"):
+        lower(turned, "avx512")
