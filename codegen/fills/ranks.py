@@ -15,8 +15,9 @@ from typing import NamedTuple
 from setwise.codegen.board import FILE_A, FILE_H, NOT_A, NOT_H
 from setwise.codegen.fills.batch import down
 from setwise.codegen.fills.push import twice
+from setwise.codegen.fills.turned import to_higher, to_lower
 from setwise.codegen.ir.layout import Layout
-from setwise.codegen.ir.matrices import LOWER_BY_ONE, RISING, RISING_BY_ONE, times
+from setwise.codegen.ir.matrices import LOWER_BY_ONE, times
 from setwise.codegen.ir.values import Value, load, make, store
 
 REGISTERS = 8
@@ -84,7 +85,7 @@ def written(layout: Layout, array: Value, index: Value, boards: Registers) -> li
 def _union(west: West, rooks: Registers, bishops: Registers, occupied: Registers) -> Registers:
     occupied, rooks, bishops = (interleaved(each, TO_RANKS) for each in (occupied, rooks, bishops))
     walls = tuple(map(west.walls, occupied))
-    attacked = [attacks_east(*each) for each in zip(rooks, occupied, strict=True)]
+    attacked = [o ^ to_higher(r, o) for r, o in zip(rooks, occupied, strict=True)]
     to_west = [west.attacks(*each) for each in zip(rooks, walls, strict=True)]
     for rank, attacks in (*both_ways(rooks, occupied), *both_ways(bishops, occupied, twice)):
         attacked[rank] |= attacks
@@ -132,11 +133,6 @@ def _flood(
         attacks = move(sliders[rank] | ~blockers[rank] & attacks)
 
 
-def attacks_east(rooks: Value, occupied: Value) -> Value:
-    """Return eastward attacks by bytewise subtraction."""
-    return occupied ^ make("sub-bytes", occupied, twice(rooks))
-
-
 def attacks_west(rooks: Value, walls: Value) -> Value:
     """Return westward attacks by parallel prefix. Rooks on the A file set stray bits on another board's H file."""
     west = rooks
@@ -155,10 +151,10 @@ SHIFTED = West(
 """Westward attacks by shifts. Bits that leave the A file would enter another board and are masked."""
 
 
-def _mirrored_attacks(rooks: Value, occupied: Value) -> Value:
-    """Return westward attacks by subtraction in bit-reversed ranks."""
-    return occupied ^ times(make("sub-bytes", times(occupied, RISING), times(rooks, RISING_BY_ONE)), RISING)
-
-
-MIRRORED = West(same, same, _mirrored_attacks, lambda squares: times(squares, LOWER_BY_ONE))
+MIRRORED = West(
+    same,
+    same,
+    lambda rooks, occupied: occupied ^ to_lower(rooks, occupied),
+    lambda squares: times(squares, LOWER_BY_ONE),
+)
 """Westward attacks by bit matrices (GFNI)."""

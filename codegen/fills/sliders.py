@@ -140,17 +140,23 @@ BESIDE: Mapping[str, Form] = {"transposed": turned_rooks(turned.attacks), "pext"
 IN_LANES: tuple[Form, ...] = (along_axes(walls), ALONE)
 """Forms that `fitting` admits only if registers hold more than two directions, or lanes hold boards."""
 
+ON_BOARDS = turned_rooks(turned.of_boards)
+"""The form that `fitting` admits only if lanes hold boards."""
+
 FORMS: tuple[Form, ...] = (
     by_axes(push.push),  # both rays of an axis use the same runs
     by_axes(push.push_of_two),
     by_axes(push.pull),
     *IN_LANES,
+    ON_BOARDS,
 )
 
 
 def fitting(form: Form, layout: Layout, usual: Form) -> Form:
-    """Return the form, or `usual` for one of IN_LANES if lanes hold no boards and a register at most two directions."""
-    return usual if layout.directions_per_register <= 2 and not layout.batched and form in IN_LANES else form
+    """Return the form if IN_LANES and ON_BOARDS say that it suits the layout, else `usual`."""
+    if layout.batched or form not in (*IN_LANES, ON_BOARDS):
+        return form
+    return usual if layout.directions_per_register <= 2 or form is ON_BOARDS else form
 
 
 def described(

@@ -22,8 +22,9 @@ BOARDS = st.integers(0, ALL)
 @given(rooks=BOARDS, others=BOARDS)
 def test_rooks_attack_up_to_the_first_occupied_square(direction: Direction, rooks: int, others: int) -> None:
     occupied = rooks | others
-    reached = turned.attacks(direction, constant(rooks), constant(occupied))
-    assert reached.number == raywalk.attacks(direction.name, rooks, ~occupied & ALL)
+    attacked = raywalk.attacks(direction.name, rooks, ~occupied & ALL)
+    for reached in (turned.attacks, turned.of_boards):
+        assert reached(direction, constant(rooks), constant(occupied)).number == attacked
 
 
 @pytest.mark.parametrize(
