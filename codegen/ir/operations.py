@@ -197,6 +197,7 @@ _TABLE = (
     Operation("multishift", cycles=3),
     *(Operation(name) for name in ("join", "join-odd", "interleave", "interleave-high", "exchange", "repeat")),
     *(Operation(name) for name in ("from-general", "to-general", "odd-to-general", "from-mask", "concatenate")),
+    Operation("sub-borrow"),  # a - b - the bit that the first shift behind b drops: see `orders.borrow_path`
     *(Operation(name) for name in ("shl-or-rotl", "shr-or-rotr", "ternary", "shuffle-bytes", "lanes-of-mask")),
     *(Operation(name, cycles=3) for name in ("lanes-to-bytes", "lanes-to-words")),  # truncated, and zeros above them
     *(Operation(name) for name in ("shl-each", "shr-each", "sar-each", "shl-all", "shr-all")),

@@ -1,4 +1,4 @@
-"""Equivalent orders of an operation's arguments, and the arguments that it may overwrite."""
+"""Equivalent orders of an operation's arguments, the arguments that it may overwrite, and the path of a borrow."""
 
 from dataclasses import replace
 from itertools import permutations
@@ -23,6 +23,14 @@ def reordered(value: Value) -> tuple[Value, ...]:
             replace(value, args=tuple([args[i] for i in order]), attr=permuted(value.attr, order)) for order in orders
         )
     return (value,)
+
+
+def borrow_path(value: Value) -> tuple[Value, ...]:
+    """Return the values from the shift that leaves the borrow of a "sub-borrow" to its second argument, in order."""
+    path = [value.args[1]]
+    while path[-1].op != "shr":
+        path.append(path[-1].args[0])
+    return tuple(path[::-1])
 
 
 def permuted(truth: int, order: tuple[int, ...]) -> int:

@@ -7,7 +7,7 @@ from itertools import chain
 from operator import itemgetter
 
 from setwise.codegen.ir.operations import WRITES
-from setwise.codegen.ir.orders import overwritable
+from setwise.codegen.ir.orders import borrow_path, overwritable
 from setwise.codegen.ir.values import Value, in_register
 from setwise.codegen.machine.code import RegisterFile
 from setwise.codegen.machine.convention import MASKS
@@ -24,12 +24,17 @@ _UNITES = WRITES | {"or"}
 class BlockDag:
     """The dependence graph of a basic block, and the schedules that depend on it alone.
 
-    An instruction, and the value that it defines, is a number: its position in the block. Values from outside have the
-    numbers after these. `registers` is the number of general registers to use. Equal graphs have equal schedules.
+    An instruction, or several that stay together as in `units`, and the value that the last one defines, is a number:
+    its position in the block. Values from outside have the numbers after these. `registers` is the number of general
+    registers to use. Equal graphs have equal schedules.
     """
 
     def __init__(self, values: list[Value], live_out: Collection[Value], target: Target, registers: int) -> None:
-        read = [tuple(dict.fromkeys(register_operands(value.args))) for value in values]
+        self.instructions = len(values)
+        """The number of instructions, with each of those that stay together."""
+        apart = units(values)
+        read = [_operands(unit) for unit in apart]
+        values = [unit[-1] for unit in apart]
         named = chain(values, chain.from_iterable(read), filter(in_register, live_out))
         number = {value: i for i, value in enumerate(dict.fromkeys(named))}
         self.args = tuple([tuple([number[arg] for arg in args]) for args in read])
@@ -51,7 +56,7 @@ class BlockDag:
         self.joins = tuple([v.op in _UNITES or (v.op == "and" and len(read[i]) == 1) for i, v in enumerate(values)])
         """Whether each instruction is a union, a store, or an intersection with a constant."""
         self.file = tuple([value.file for value in number])
-        self.cycles = tuple([value.operation.cycles for value in values])
+        self.cycles = tuple([sum([value.operation.cycles for value in unit]) for unit in apart])
         self.spare: dict[RegisterFile, int] = {"general": registers, "vector": target.vectors, "mask": len(MASKS)}
         """The free registers of each file on entry: negative if too few, at most as many as its instructions."""
         for file in self.file[len(values) :]:
@@ -59,7 +64,7 @@ class BlockDag:
         for file, left in self.spare.items():
             self.spare[file] = min(left, self.file[: len(values)].count(file))
         shape = self.args, self.overwritable, self.defines, self.joins, self.file, self.cycles
-        self._key = (*shape, *self.spare.values(), *sorted(self.live_out))
+        self._key = (*shape, self.instructions, *self.spare.values(), *sorted(self.live_out))
 
     def __len__(self) -> int:
         return len(self.args)
@@ -264,6 +269,24 @@ def list_schedule(
         ]
         take(min(cheapest)[1][1])
     return order
+
+
+def units(values: Sequence[Value]) -> list[tuple[Value, ...]]:
+    """Return the instructions of a basic block as units, in order: those that a flag passes through stay together.
+
+    They are the path of a borrow and its reader. Nothing else may come between them, as most instructions set flags.
+    """
+    if not any(value.op == "sub-borrow" for value in values):
+        return [(value,) for value in values]
+    paths = {value: borrow_path(value) for value in values if value.op == "sub-borrow"}
+    within = {*chain.from_iterable(paths.values())}
+    return [(*paths.get(value, ()), value) for value in values if value not in within]
+
+
+def _operands(unit: tuple[Value, ...]) -> tuple[Value, ...]:
+    """Return the values from outside a unit that it reads in registers, each once."""
+    read = chain.from_iterable([register_operands(value.args) for value in unit])
+    return tuple(dict.fromkeys(value for value in read if value not in {*unit[:-1]}))
 
 
 def _overwritable(value: Value, target: Target) -> tuple[Value, ...]:

@@ -7,7 +7,7 @@ from setwise.codegen.passes.state import State
 
 COMMUTATIVE = frozenset({"vpand", "vpor", "vpxor", "vpaddq", "vpaddb"})
 
-_SETS_FLAGS = frozenset({"and", "or", "xor", "add", "sub", "neg", "andn"})
+_SETS_FLAGS = frozenset({"and", "or", "xor", "add", "sub", "sbb", "neg", "andn"})
 
 
 def peephole_pass(state: State) -> State:

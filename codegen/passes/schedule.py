@@ -17,7 +17,7 @@ from setwise.codegen.ir.operations import VIEWS
 from setwise.codegen.ir.values import Value, same
 from setwise.codegen.machine.code import RegisterFile
 from setwise.codegen.passes.code_motion import place_values
-from setwise.codegen.passes.list_schedule import BlockDag, excess
+from setwise.codegen.passes.list_schedule import BlockDag, excess, units
 from setwise.codegen.passes.liveness import upward_exposed
 from setwise.codegen.passes.state import Block, RegionBlock, State
 from setwise.codegen.targets.table import Target
@@ -343,7 +343,8 @@ def _rescheduled(block: Block, schedules: Iterator[Schedules], chosen: Callable[
         if isinstance(item, Value):
             straight.append(item)
             continue
-        items += [straight[i] for i in chosen(next(schedules))]
+        apart = units(straight)
+        items += chain.from_iterable([apart[i] for i in chosen(next(schedules))])
         straight = []
         if item is not None:
             bodies = tuple([_rescheduled(body, schedules, chosen) for body in item.bodies])
@@ -402,5 +403,5 @@ def estimate(state: State) -> tuple[int, int]:
     blocks = [(place_values(graph), graph.results) for graph in state.graphs]
     each = [s for block, results in blocks for s in _all_schedules(block, results, state.target, registers)]
     views = sum(value.op in VIEWS for graph in state.graphs for value in graph.order)
-    length = sum(len(schedules.dag) + schedules.least for schedules in each) - views
+    length = sum(schedules.dag.instructions + schedules.least for schedules in each) - views
     return length, reduce(lambda depth, graph: graph.depth_after(depth), state.graphs, 1)

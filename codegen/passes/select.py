@@ -21,6 +21,7 @@ from setwise.codegen.passes.ternary import map_ternary
 from setwise.codegen.targets import SCALARS, TARGETS, in_words
 from setwise.codegen.targets.table import Target, refusal
 
+_KEEP_FLAGS = frozenset({"mov", "lea", "not", "bswap", "movzx", "pext", "pdep", "rorx", "shlx", "shrx", "sarx"})
 _FARTHEST = 1 << 31  # bytes; displacements are below it
 
 
@@ -29,7 +30,7 @@ def select(graph: Graph, target: Target) -> tuple[Graph, tuple[Datum, ...]]:
     """Return the graph in operations of the target, and the tables that it reads. Raise Refused for a missing row."""
     graph, data = _tables(_canonical(graph), target)
     lowering = (apply_target_rules, reduce_lanes, lower_popcount, _lanes, _complement, _ternary)
-    for step in (_tested, _displaced, lower_words, *lowering, _loosen, _from_memory, _written, _loaded):
+    for step in (_tested, _displaced, lower_words, *lowering, _loosen, _borrow, _from_memory, _written, _loaded):
         graph = step(graph, target)
     return _checked(graph, target), data
 
@@ -88,6 +89,35 @@ def _loosen(graph: Graph, target: Target) -> Graph:
         return value if value.lanes > 1 or any(lost) else replace(value, op=shifts[value.op])
 
     return rewrite(graph, rule, operations=shifts)
+
+
+def _borrow(graph: Graph, target: Target) -> Graph:
+    """Subtract `y & 1` with the borrow in `x - s - (y & 1)`: the bit that a shift `y >> 1`, from which s comes, drops.
+
+    All instructions from the shift to s must keep the flags, and have no other users. In a graph with regions they
+    might be moved apart.
+    """
+    uses = graph.users
+    if not target.has("sub-borrow", 1) or any(value.region for value in graph.order):
+        return graph
+
+    def rule(value: Value, old: Value) -> Value:
+        first, bit = old.args
+        if first.op != "sub" or bit.op != "and" or bit.args[1].constant != (1,):
+            return value
+        made = Value("sub-borrow", value.args[0].args)
+        end = first.args[1]
+        while end.op != "shr" and len(uses[end]) == 1 and _keeps_flags(end, target):
+            end = end.args[0]
+        drops = end.op == "shr" and end.attr == (1,) and end.args[0] is bit.args[0] and len(uses[end]) == 1
+        return made if drops else value
+
+    return rewrite(graph, rule, operations=("sub",))
+
+
+def _keeps_flags(value: Value, target: Target) -> bool:
+    rows = target.rows_for(value)
+    return bool(rows and value.args) and all(row.mnemonic in _KEEP_FLAGS for row in rows)
 
 
 def _complement(graph: Graph, target: Target) -> Graph:

@@ -34,6 +34,7 @@ _LOW_SHIFTS = tuple(replace(row, op="low-shl", operands=row.operands.replace("d"
 
 _X86_64 = (
     *alike("d B", "and or xor add sub", "{}"),
+    Row("sub-borrow", "sbb", "d b"),
     Row("add", "lea", "d [a+b]", when=lambda value: value.args[1].constant is None),
     Row("add", "lea", "d [a+#b]", when=_sign_extended),
     Row("sub", "lea", "d [a-#b]", when=lambda value: _sign_extended(value, -1)),

@@ -14,7 +14,7 @@ from setwise.codegen.export.sources.language import Inexpressible, Language
 from setwise.codegen.export.sources.local_names import Names, mask_name, rays_text, value_name
 from setwise.codegen.ir.graph import Graph, postorder, rewrite
 from setwise.codegen.ir.operations import WRITES
-from setwise.codegen.ir.orders import reordered
+from setwise.codegen.ir.orders import borrow_path, reordered
 from setwise.codegen.ir.values import Region, Value, constant
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.machine.code import Line
@@ -46,7 +46,7 @@ def runs_when_compiled(kernel: Kernel) -> bool:
 
 
 def source_of(kernel: Kernel) -> SourceForm:
-    """Return the kernel's selected graph with plain constants, and with tables and switches by index.
+    """Return the kernel's selected graph with plain constants, without flags, and with tables and switches by index.
 
     A `table` operation has the attr (name of a table, bytes of an entry), and reads the entry with index args[0].
     """
@@ -63,6 +63,8 @@ def source_of(kernel: Kernel) -> SourceForm:
             return value.args[0] if value.args else constant(value.attr)
         if value.op == "entry":
             return Value("table", (value.args[1],), (str(value.args[0].attr), int(value.attr)))
+        if value.op == "sub-borrow":
+            return value.args[0] - value.args[1] - (borrow_path(value)[0].args[0] & 1)
         return value
 
     def region_rule(region: Region) -> Region:

@@ -19,8 +19,8 @@ ZIG_LACKS = (
     *("permute-bytes", "multishift", "affine", "popcount-bytes"),
     *("nonzero-bytes-mask", "not-less-bytes-mask", "from-mask", "or-masks"),
 )
-MEMORY_ALONE = frozenset({"store", "reload", "argument", "load-constant", "entry", "address", "distance"})
-"""What registers and tables want; source is written in values."""
+MEMORY_ALONE = frozenset({"store", "reload", "argument", "load-constant", "entry", "address", "distance", "sub-borrow"})
+"""What registers, flags and tables want; source is written in values."""
 
 
 def arguments(operation: Operation) -> list[list[int]]:

@@ -26,6 +26,7 @@ mov | r64,r64 r64,m64 m64,r64 r32,m32 r64,i64 r32,i31
 movzx | r32,m8 r32,r8 r32,r16
 mov | r32,r32
 movsxd | r64,m32
+sbb | r64,r64
 andn pext pdep | r64,r64,r64 r64,r64,m64
 rorx | r64,r64,u6
 shlx shrx sarx | r64,r64,r64
