@@ -4,7 +4,7 @@ The occupied squares need no complement, and `and-not-or` is one instruction wit
 rays along ranks use a subtraction, or pext, instead. Source: setwise; similar fills run in several engines.
 """
 
-from setwise.codegen.board import FILE_A, NOT_A
+from setwise.codegen.board import NOT_A, NOT_H
 from setwise.codegen.ir.values import CompassRay, Value, constant, make
 
 
@@ -58,13 +58,13 @@ def east_by_subtraction(gen: Value, wall: Value) -> Value:
     return (wall ^ (wall - (gen << 1))) & constant(NOT_A, gen.lanes)
 
 
-def west_by_gathering(gen: Value, occupied: Value) -> Value:
+def west_by_gathering(gen: Value, wall: Value) -> Value:
     """Return westward attacks by pext and pdep.
 
-    pext with the walls as mask makes a slider and the next wall to its west adjacent, so a shift maps sliders to walls.
-    pdep restores the positions. The A file is all walls, so each rank has one. Subtracting the wall from its slider
-    sets the squares between them and the wall itself. The occupied squares must include all sliders.
+    pext with the walls as mask makes a slider and the next wall below it adjacent, so a shift maps sliders to walls.
+    pdep restores the positions. Subtracting the wall from its slider sets the squares between them and the wall itself.
+    A slider on the A file meets the H square below, which the mask clears. One on a1 has no wall below: the shift drops
+    it, and it is subtracted itself. The walls must include all sliders and the A and H files.
     """
-    walls = occupied | FILE_A
-    movers = gen & ~FILE_A
-    return movers - make("scatter", make("gather", movers, walls) >> 1, walls)
+    found = make("gather", gen, wall)
+    return (gen - make("scatter", found >> 1, wall) - (found & 1)) & NOT_H

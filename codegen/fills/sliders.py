@@ -9,7 +9,7 @@ from functools import reduce
 from itertools import chain
 from operator import or_
 
-from setwise.codegen.board import DIR8, EAST, NOEA, NORT, NOWE, ROOK, SOEA, SOUT, SOWE, WEST, Direction
+from setwise.codegen.board import DIR8, EAST, INNER_FILES, NOEA, NORT, NOWE, ROOK, SOEA, SOUT, SOWE, WEST, Direction
 from setwise.codegen.fills import blockers, push, turned
 from setwise.codegen.ir.layout import Layout, folded, halves, reduced_halves, united_pair
 from setwise.codegen.ir.values import CompassRay, Value
@@ -130,7 +130,7 @@ def turned_rooks(attacks: Callable[[Direction, Value, Value], Value]) -> Form:
 def gathering(left: CompassRay, right: CompassRay, gen: Value, pro: Value) -> tuple[Value, Value]:
     """Return the attacks of an axis: if its left ray goes only east, by addition and pext, else by pull and push."""
     if left.directions == (EAST,):
-        return push.east_by_addition(left, gen, pro), blockers.west_by_gathering(gen, ~pro)
+        return push.east_by_addition(left, gen, pro), blockers.west_by_gathering(gen, ~(pro & INNER_FILES))
     return push.pull(left, gen, pro), push.push_of_two(right, gen, pro)
 
 

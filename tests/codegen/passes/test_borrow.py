@@ -2,15 +2,17 @@
 
 import random
 from collections.abc import Callable
-from itertools import product
+from itertools import pairwise, product
 
 import pytest
 
+from setwise.codegen.catalogue import find
 from setwise.codegen.ir.control import nonzero, when
 from setwise.codegen.ir.operations import ALL
 from setwise.codegen.ir.values import Value, make
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.lower import lower
+from setwise.codegen.variants import variant_named
 from tests.codegen.programs import native, oracle, routine
 
 Description = Callable[[Value, Value, Value], tuple[Value, ...]]
@@ -60,3 +62,14 @@ def test_the_borrow_is_taken_past_what_keeps_the_flags() -> None:
 @pytest.mark.parametrize(("isa", "name"), list(product(("x86-64", "bmi2"), NOT_TAKEN)))
 def test_the_borrow_is_not_taken(isa: str, name: str) -> None:
     assert_computed(NOT_TAKEN[name], isa, 0)
+
+
+@pytest.mark.parametrize("variant", ["pext", "pext-short", "pext-size"])
+@pytest.mark.parametrize("name", ["sliders.pair", "sliders.sides"])
+def test_nothing_sets_the_flags_in_between(name: str, variant: str) -> None:
+    """Whatever the schedule is for; `mov` of a value that makes way may come between."""
+    code = [one for one in mnemonics(variant_named(variant, find(name), "bmi2")) if one != "mov"]
+    borrows = [at for at, one in enumerate(code) if one == "sbb"]
+    assert len(borrows) == (2 if name == "sliders.sides" else 1)
+    assert all(code[at - 2 : at] == ["shr", "pdep"] for at in borrows)
+    assert all(later - earlier > 2 for earlier, later in pairwise(borrows))
