@@ -120,14 +120,19 @@ def _directed(
     parameters: tuple[Parameter, ...] = (SLIDERS, EMPTY),
     requires: tuple[str, ...] = (),
     isas: tuple[str, ...] = ALL_SETS,
+    ways: tuple[tuple[str, Fill], ...] = (),
 ) -> Iterator[Routine]:
-    """Yield the routines of one form, one for each name in `sets`, along its directions. `fills` are equivalent."""
+    """Yield the routines of one form, one for each name in `sets`, along its directions.
+
+    `fills` are equivalent, and so are `ways`, which are named descriptions for further variants.
+    """
     for name, directions in sets.items():
         descriptions = tuple(along(fill, directions) for fill in fills)
         contract = Contract(parameters, specification, name, _COMPUTED[specification][:1], requires)
         boards = len(directions) == 1
         summary, verbatim = _summary(contract), source != SETWISE
-        yield Routine(family, form, name, contract, descriptions, source, summary, isas, boards, verbatim)
+        others = tuple((way, along(fill, directions)) for way, fill in ways)
+        yield Routine(family, form, name, contract, descriptions, source, summary, isas, boards, verbatim, others)
 
 
 _of_sets = partial(_directed, sets=DIRECTION_SETS)
@@ -218,7 +223,8 @@ def _push() -> Iterator[Routine]:
             by_carry = _by_file(push.east_by_addition, push.east_by_bytes)
             yield from _directed(*attacks, by_carry, sets=east, requires=(NOT_ON_EMPTY,))
         else:
-            yield from _directed(*attacks, push.push, push.push_of_two, sets={name: directions})
+            ways = (("pext", push.west_by_gathering),) if name == "west" else ()
+            yield from _directed(*attacks, push.push, push.push_of_two, sets={name: directions}, ways=ways)
     yield from _of_sets(*attacks, push.push, push.push_of_two)
 
 

@@ -7,6 +7,7 @@ reach all seven squares. Source: setwise; the fill that it mirrors is Westcott's
 """
 
 from setwise.codegen.board import INNER_FILES, NOT_A
+from setwise.codegen.fills import blockers
 from setwise.codegen.ir.values import CompassRay, Value, constant, make
 
 
@@ -69,6 +70,14 @@ def east_by_addition(ray: CompassRay, gen: Value, pro: Value) -> Value:
     """
     walk = ray.path(pro, attacks=True) & constant(INNER_FILES, gen.lanes)
     return (walk ^ (walk + (gen << 1))) & constant(NOT_A, gen.lanes)
+
+
+def west_by_gathering(_: CompassRay, gen: Value, pro: Value) -> Value:
+    """Return westward attacks by `blockers.west_by_gathering`, with all sliders among the walls.
+
+    A slider on an empty square hides what is behind it, but attacks the same squares itself.
+    """
+    return blockers.west_by_gathering(gen, gen | ~(pro & INNER_FILES))
 
 
 def east_by_bytes(_: CompassRay, gen: Value, pro: Value) -> Value:
