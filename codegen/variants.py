@@ -1,6 +1,6 @@
 """The named variants of a kernel: up to eight kernels of a catalogue routine for a target.
 
-The kernel of `lower` is the variant `size`, whose name is empty. Each of the others takes one form of a plan:
+The kernel of `lower` is the variant `default`, whose name is empty. Each of the others takes one form of a plan:
 
 critical-path   the form with the least estimated time
 short           the shortest form without rotates, scheduled for latency
@@ -66,24 +66,24 @@ def enumerate_variants(routine: Routine, isa: str, abi: str = "sysv", lanes: int
 
 
 def variant_named(name: str, routine: Routine, isa: str, abi: str = "sysv", lanes: int | None = None) -> Kernel:
-    """Return the kernel of a named variant. Raise Refused if there is none. "size" and "" name the kernel of `lower`.
+    """Return the kernel of a named variant. Raise Refused if there is none. "default" and "" name that of `lower`.
 
     >>> from setwise.codegen.catalogue import find
     >>> variant_named("short", find("push.attacks.sout"), "bmi2").variant
     'short'
     """
-    if name in ("", "size"):
+    if name in ("", "default"):
         return lower(routine, isa, abi, lanes)
     offers = _plans(routine, isa, abi, lanes)
     kernel = _made(name, offers[name], plan(routine, target_named(isa), abi, lanes)) if name in offers else None
     if kernel is None:
-        others = ["size", *(other for other in offers if other != name)]
+        others = ["default", *(other for other in offers if other != name)]
         raise Refused(f"{routine.name} for {isa} has no variant '{name}': use one of {', '.join(others)}")
     return kernel
 
 
 def _plans(routine: Routine, isa: str, abi: str, lanes: int | None) -> dict[str, VariantPlan]:
-    """Return the plans of the variants that have a form, without `size`, by name."""
+    """Return the plans of the variants that have a form, without `default`, by name."""
     asked = plan(routine, target_named(isa), abi, lanes)
     named = (
         _in_general(asked) if not asked.target.vectors else _boards(asked) if routine.batched else _rays(asked, lanes)

@@ -138,7 +138,7 @@ def kernel_for(
         rows = [row for row in TIMED if row[:3] == case and lanes is None and (on is None or on.name == row.cpu)]
         timed = [variant_named(row.variant, routine, isa, abi) for row in rows]
         for kernel in timed or enumerate_variants(routine, isa, abi, lanes):
-            show(f"{routine.name} {isa}: {kernel.variant or 'size'}")
+            show(f"{routine.name} {isa}: {kernel.variant or 'default'}")
             kernels.append(kernel)
             if sum(len(kernel.code.instructions) for kernel in kernels) > MOST_INSTRUCTIONS:
                 break

@@ -33,7 +33,7 @@ def test_variants_differ_and_are_made_again_by_name(name: str, isa: str) -> None
     for kernel in kernels:
         again = variant_named(kernel.variant, find(name), isa)
         assert (again.code, again.variant) == (kernel.code, kernel.variant)
-    assert variant_named("size", find(name), isa).code == kernels[0].code
+    assert variant_named("default", find(name), isa).code == kernels[0].code
 
 
 @pytest.mark.slow
@@ -47,7 +47,7 @@ def test_there_are_at_most_eight() -> None:
 @pytest.mark.parametrize("name", ["", "9", "hoisted", "critical-path-1", "by-ranks"])
 def test_a_variant_that_there_is_not_is_one_line(name: str) -> None:
     if name:
-        with pytest.raises(ValueError, match=r"has no variant '.*': use one of size, critical-path, short"):
+        with pytest.raises(ValueError, match=r"has no variant '.*': use one of default, critical-path, short"):
             variant_named(name, find("push.attacks.sout"), "bmi2")
     else:
         assert variant_named(name, find("push.attacks.sout"), "bmi2").variant == ""
@@ -55,7 +55,9 @@ def test_a_variant_that_there_is_not_is_one_line(name: str) -> None:
 
 @pytest.mark.parametrize(("name", "switches"), [("exploding.rook", 2), ("exploding.bishop-corners", 1)])
 def test_cases_are_compared_where_else_a_table_says_where_to_jump(name: str, switches: int) -> None:
-    jumping, comparing = (mnemonics(variant_named(variant, find(name), "x86-64")) for variant in ("size", "compares"))
+    jumping, comparing = (
+        mnemonics(variant_named(variant, find(name), "x86-64")) for variant in ("default", "compares")
+    )
     assert [names.count("movsxd") for names in (jumping, comparing)] == [switches, 0]
 
 
@@ -99,7 +101,7 @@ def test_boards_go_to_all_lanes_through_memory_where_the_convention_keeps_it() -
 
 
 def test_constants_that_are_wanted_often_are_loaded_once() -> None:
-    usual, held = (variant_named(variant, find("sliders.rays"), "avx512") for variant in ("size", "hoisted"))
+    usual, held = (variant_named(variant, find("sliders.rays"), "avx512") for variant in ("default", "hoisted"))
 
     def read(kernel: Kernel) -> Counter[str | None]:
         return Counter(

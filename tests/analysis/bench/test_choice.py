@@ -27,7 +27,7 @@ def test_size_is_the_shortest_of_all_sets() -> None:
 
 
 def test_arrays_are_compared_by_boards() -> None:
-    by_ranks, usual = (variant_named(name, find("sliders.union.batch"), "avx512") for name in ("by-ranks", "size"))
+    by_ranks, usual = (variant_named(name, find("sliders.union.batch"), "avx512") for name in ("by-ranks", "default"))
     on = processor("zen5")
     assert score(usual, "latency", on) == score(usual, "throughput", on) > 1.5 * score(by_ranks, "throughput", on) > 1
 
@@ -49,7 +49,7 @@ def test_a_row_is_taken_before_any_bound(monkeypatch: pytest.MonkeyPatch) -> Non
     south = find("kogge-stone.attacks.sout")
     usual = kernel_for("latency", processor("zen4"), south, ("bmi2",), "sysv", None, silent)
     other = next(kernel for kernel in enumerate_variants(south, "bmi2") if kernel.code != usual.code)
-    row = TimedVariant(south.name, "bmi2", "latency", other.variant or "size", "zen5", "", "", 9.0)
+    row = TimedVariant(south.name, "bmi2", "latency", other.variant or "default", "zen5", "", "", 9.0)
     monkeypatch.setattr(choice, "TIMED", (row,))
     for on, taken in ((None, other), (processor("zen5"), other), (processor("zen4"), usual)):
         assert kernel_for("latency", on, south, ("bmi2",), "sysv", None, silent).code == taken.code
@@ -58,7 +58,7 @@ def test_a_row_is_taken_before_any_bound(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_each_variant_that_is_tried_is_shown() -> None:
     shown: list[str] = []
     kernel_for("latency", None, UNION, ("avx2",), "sysv", None, shown.append)
-    names = [kernel.variant or "size" for kernel in enumerate_variants(UNION, "avx2")]
+    names = [kernel.variant or "default" for kernel in enumerate_variants(UNION, "avx2")]
     assert shown == [f"{UNION.name} avx2: {name}" for name in names]
 
 
@@ -66,9 +66,9 @@ def test_beyond_the_limit_each_set_has_its_usual_kernel_alone(monkeypatch: pytes
     monkeypatch.setattr(choice, "MOST_INSTRUCTIONS", len(lower(UNION, "bmi2").code.instructions))
     shown: list[str] = []
     made = kernel_for("latency", None, UNION, ("bmi2", "avx2", "sse2"), "sysv", None, shown.append)
-    names = [kernel.variant or "size" for kernel in enumerate_variants(UNION, "bmi2")]
+    names = [kernel.variant or "default" for kernel in enumerate_variants(UNION, "bmi2")]
     assert shown == [
-        f"{UNION.name} {name}" for name in (*(f"bmi2: {n}" for n in names[:2]), "avx2: size", "sse2: size")
+        f"{UNION.name} {name}" for name in (*(f"bmi2: {n}" for n in names[:2]), "avx2: default", "sse2: default")
     ]
     assert made.target.name in ("bmi2", "avx2", "sse2")
 
@@ -88,4 +88,4 @@ def test_the_table_is_short_and_each_row_is_made() -> None:
         assert row.objective in ("latency", "throughput")
         assert row.cycles > 0
         assert processor(row.cpu).name == row.cpu
-        assert variant_named(row.variant, find(row.routine), row.isa).variant == row.variant.removeprefix("size")
+        assert variant_named(row.variant, find(row.routine), row.isa).variant == row.variant.removeprefix("default")

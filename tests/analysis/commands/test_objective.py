@@ -38,7 +38,7 @@ def test_the_variants_that_are_tried_are_shown(
 ) -> None:
     monkeypatch.setattr(f"setwise.analysis.commands.{module}.Progress", partial(Progress, shown=True))
     assert main(words) == 0
-    assert f"{NAME[0]} avx2: size" in capsys.readouterr().err
+    assert f"{NAME[0]} avx2: default" in capsys.readouterr().err
 
 
 def test_an_export_is_made_again_with_its_variant(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
