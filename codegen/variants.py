@@ -1,10 +1,12 @@
 """The named variants of a kernel: up to eight kernels of a catalogue routine for a target.
 
-The kernel of `lower` is the variant `default`, whose name is empty. Each of the others takes one form of a plan:
+The kernel of `lower` is the variant `default`, whose name is empty. Most of the others take one form of a plan:
 
 critical-path   the form with the least estimated time
 short           the shortest form without rotates, scheduled for latency
 pext            as `critical-path`, but westward attacks by pext and pdep; `pext-short` is as `short`
+pext-size       the shortest of all forms with westward attacks by pext and pdep
+imul-size       the shortest of all forms where imul by a power of two may copy and shift at once
 reassociated    masks that are combined before the board is known; also `reassociated-short`
 compares        comparisons in place of jump tables; also `reassociated-compares`
 hoisted         constants are hoisted into registers; with four directions in a register, no permute fills it
@@ -33,9 +35,10 @@ from setwise.codegen.passes.list_schedule import WIDTH
 from setwise.codegen.passes.schedule import crossing_first_pass, estimate, latency_schedule_pass, list_schedule_pass
 from setwise.codegen.passes.select import join_pass
 from setwise.codegen.passes.state import State
-from setwise.codegen.pipeline import CACHED, CODE, MOST_FORMS, ORDER, refine, run_passes, selected_forms
+from setwise.codegen.pipeline import CACHED, CODE, MOST_FORMS, ORDER, refine, run_passes, select_best, selected_forms
 from setwise.codegen.regalloc.machine import OutOfRegisters, TooLong
 from setwise.codegen.targets import target_named
+from setwise.codegen.targets.general import SHIFT_COPY
 from setwise.codegen.targets.table import Refused, Target
 from setwise.codegen.targets.vector import SPLAT, SPLAT_RELOAD
 
@@ -44,10 +47,14 @@ _PERMUTED = 4  # the number of lanes that a permute of two scalars fills
 
 
 class VariantPlan(NamedTuple):
-    """The plan of a variant. Its form has the least estimated time if `soonest`, else the least estimated length."""
+    """The plan of a variant. Its form has the least estimated time if `soonest`, else the least estimated length.
+
+    If `fewest`, all forms become code, as for the default kernel, and the shortest is taken.
+    """
 
     plan: Plan
     soonest: bool
+    fewest: bool = False
 
 
 def enumerate_variants(routine: Routine, isa: str, abi: str = "sysv", lanes: int | None = None) -> Iterator[Kernel]:
@@ -105,6 +112,11 @@ def _in_general(asked: Plan) -> Named:
         yield way, VariantPlan(_by_way(asked, way), soonest=True)
         yield f"{way}-short", VariantPlan(_by_way(shifting, way), soonest=False)
         yield f"{way}-compares", VariantPlan(_by_way(comparing, way), soonest=True) if comparing else None
+    if "pext" in _ways(asked):
+        yield "pext-size", VariantPlan(_by_way(asked, "pext"), soonest=False, fewest=True)
+    if shifting is asked:
+        copying = replace(asked.target, rows=(*asked.target.rows, SHIFT_COPY))
+        yield "imul-size", VariantPlan(replace(asked, target=copying), soonest=False, fewest=True)
 
 
 def _boards(asked: Plan) -> Named:
@@ -203,6 +215,10 @@ def _forms(asked: Plan) -> Sequence[State]:
 @lru_cache(CACHED)
 def _made(name: str, offer: VariantPlan, asked: Plan) -> Kernel | None:
     """Return the kernel of the best form that finds registers, or None. Its routine and target are those of `asked`."""
+    if offer.fewest:
+        with suppress(OutOfRegisters):
+            return replace(select_best(offer.plan), routine=asked.routine, target=asked.target, variant=name)
+        return None
     for state in _ranked(offer)[:MOST_FORMS]:
         with suppress(OutOfRegisters, TooLong):
             made = run_passes((join_pass, *ORDER, crossing_first_pass, *CODE), state)

@@ -29,6 +29,9 @@ _SHIFTS = (
     Row("shl", "lea", "d [a*2^n]", when=lambda value: 1 < int(value.attr[0]) <= 3),
 )
 
+SHIFT_COPY = Row("shl", "imul", "d a 2^n", when=lambda value: value.count < 31)
+"""A left shift that keeps its operand: it saves a move and takes three cycles. Variants alone use it."""
+
 # A 32-bit instruction clears the upper half of its result.
 _LOW_SHIFTS = tuple(replace(row, op="low-shl", operands=row.operands.replace("d", "d32", 1)) for row in _SHIFTS)
 

@@ -5,7 +5,8 @@ a b c       the first, second, third argument, in a register
 A B C       an argument that may also be a constant: a memory operand, or an immediate of a general instruction
 B8          B for bytes: the constant in memory must hold all lanes and is never broadcast
 A1 #b       a constant argument a, in memory as one number for all lanes; a constant argument b, as an immediate
-n -n #      the operation's number (a count, a truth table); 64 minus it; the number of a constant that is loaded
+n -n 2^n    the operation's number (a count, a truth table); 64 minus it; 2 to the power of it
+#           the number of a constant that is loaded
 7           this number
 cl          the low byte of rcx, which holds argument b
 a8 a16 a32  the low byte, word or half of argument a, in a register; argument b is a constant that the row does not use
@@ -102,6 +103,7 @@ _WORDS: Mapping[str, OperandForm] = MappingProxyType(
         "#b": OperandForm(lambda value, *_: signed(value.args[1].number), folds="b"),
         "n": OperandForm(lambda value, *_: value.count),
         "-n": OperandForm(lambda value, *_: 64 - value.count),
+        "2^n": OperandForm(lambda value, *_: 1 << value.count),
         "#": OperandForm(lambda value, *_: value.count, source=True),
         "cl": OperandForm(lambda *_: CL),
         "[data]": OperandForm(lambda value, *_: Memory(64, symbol=str(value.attr)), source=True),

@@ -10,6 +10,7 @@ from setwise.analysis.cost.processors import PROCESSORS
 from setwise.codegen.machine.processors import BASELINE, FEATURES, lacking
 from setwise.codegen.run import bochs, cpu
 from setwise.codegen.targets import TARGETS, VECTORS, operands
+from setwise.codegen.targets.general import SHIFT_COPY
 from setwise.codegen.targets.table import Row
 from setwise.codegen.targets.vector import SPLAT_RELOAD
 from tests.codegen.assemble.test_assemble import encoder
@@ -80,5 +81,5 @@ def test_a_row_with_a_wrong_word_is_none(word: str) -> None:
 
 def test_every_word_is_in_some_row() -> None:
     rows = [row for target in TARGETS.values() for row in target.rows]
-    used = {word for row in (*rows, SPLAT_RELOAD) for word in row.operands.split()}
+    used = {word for row in (*rows, SPLAT_RELOAD, SHIFT_COPY) for word in row.operands.split()}
     assert set(operands._WORDS) <= used
