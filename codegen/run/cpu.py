@@ -32,6 +32,8 @@ FEATURES = {
 """By feature: CPUID leaf, register (0 eax, 1 ebx, 2 ecx, 3 edx), bit, and a mask of the XCR0 bits that must be set."""
 XSAVE = (1, 2, 27)
 """CPUID leaf, register and bit of OSXSAVE: the system has enabled xgetbv."""
+_ZEN_3 = 25  # the family of AMD's first processors with pext and pdep in hardware
+_MICROCODED = (0x68747541, 0x6F677948)  # ebx of leaf 0 of AuthenticAMD and HygonGenuine, whose older families lack them
 
 
 def features() -> frozenset[str]:
@@ -44,10 +46,18 @@ def brand() -> str:
     return _detect()[1]
 
 
+def has_fast_pext() -> bool:
+    """Return whether the processor executes pext and pdep without microcode, if it has them. No bit of CPUID says it.
+
+    They are microcode on Excavator, Zen and Zen 2.
+    """
+    return _detect()[2]
+
+
 @cache
-def _detect() -> tuple[frozenset[str], str]:
+def _detect() -> tuple[frozenset[str], str, bool]:
     if not runnable():
-        return frozenset(), ""
+        return frozenset(), "", False
     with Executable(assemble(_cpuid(windows=sys.platform == "win32"), "iced").image) as code:
         call = code.function(None, (ctypes.c_uint32, ctypes.c_uint32, ctypes.POINTER(ctypes.c_uint32)))
 
@@ -56,7 +66,7 @@ def _detect() -> tuple[frozenset[str], str]:
             call(leaf, 0, answer)
             return tuple(answer)
 
-        return _features(cpuid, _read_state), _brand(cpuid)
+        return _features(cpuid, _read_state), _brand(cpuid), _has_fast_pext(cpuid)
 
 
 def _features(cpuid: Callable[[int], tuple[int, ...]], state: Callable[[], int]) -> frozenset[str]:
@@ -69,6 +79,11 @@ def _features(cpuid: Callable[[int], tuple[int, ...]], state: Callable[[], int])
         for name, (leaf, register, bit, needed) in FEATURES.items()
         if answers[leaf][register] >> bit & 1 and saved & needed == needed
     )
+
+
+def _has_fast_pext(cpuid: Callable[[int], tuple[int, ...]]) -> bool:
+    version = cpuid(1)[0]
+    return cpuid(0)[1] not in _MICROCODED or (version >> 8 & 15) + (version >> 20 & 255) >= _ZEN_3
 
 
 def _brand(cpuid: Callable[[int], tuple[int, ...]]) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from setwise.codegen.run import cpu, executable
+from tests.codegen.export.sources.exported import HASWELL, ICE_LAKE, SLOW_PEXT, ZEN_3
 
 CPUINFO = Path("/proc/cpuinfo")
 LISTED = {
@@ -73,6 +74,14 @@ def test_another_processor_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(platform, "machine", lambda: "arm64")
     assert cpu.features() == frozenset()
     assert cpu.brand() == ""
+
+
+def test_pext_is_slow_before_zen_3() -> None:
+    def fast(vendor: int, version: int) -> bool:
+        return cpu._has_fast_pext(lambda leaf: (version, 0, 0, 0) if leaf else (7, vendor, 0, 0))
+
+    assert not any(fast(*processor) for processor in SLOW_PEXT)
+    assert all(fast(*processor) for processor in (ZEN_3, HASWELL, ICE_LAKE))
 
 
 def test_a_brand_may_be_missing() -> None:
