@@ -11,6 +11,7 @@ from setwise.analysis.commands.tables import print_columns, print_json
 from setwise.analysis.cost.part import CostedPart, marked
 from setwise.analysis.cost.processors import PROCESSORS
 from setwise.analysis.text import counted
+from setwise.codegen.export.names import GATHERS, SLOW_PEXT
 
 EXAMPLES = (
     "setwise cost kogge-stone.attacks.sout",
@@ -68,6 +69,8 @@ def _print(codes: Sequence[api.CostedCode], as_json: bool) -> None:
     print("\n" + _NOTE)
     if any(code.part.kind == "longest" for code in codes):
         print(_LONGEST)
+    if any(instruction.mnemonic in GATHERS for code in codes for instruction in code.part.stream):
+        print(f"Slow on {SLOW_PEXT}.")
 
 
 def _title(key: dict[str, Any], part: CostedPart) -> str:

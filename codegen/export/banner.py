@@ -5,7 +5,7 @@ from collections.abc import Iterator, Set
 from textwrap import wrap
 
 from setwise.codegen.assemble import assemble
-from setwise.codegen.export.names import in_comment
+from setwise.codegen.export.names import SLOW_PEXT, in_comment, uses_pext
 from setwise.codegen.export.order import Facts, Order
 from setwise.codegen.export.prototypes import conventions, prototype, registers
 from setwise.codegen.export.unwind import prologue, stack_bytes
@@ -53,6 +53,7 @@ def banner(kernel: Kernel, facts: Facts, made_by: str, *more: tuple[str, str]) -
         *_registers(kernel),
         *_contract(kernel),
         ("features", " ".join(facts.features) or "none beyond x86-64"),
+        *([("slow on", SLOW_PEXT)] if uses_pext(kernel) else []),
         ("counts", counts_text(facts)),
         ("changes", ", ".join(facts.changed) or "nothing"),
         ("stack", f"{stack} bytes below the return address" if stack else "not used"),
@@ -73,7 +74,8 @@ def about(kernel: Kernel, facts: Facts, *more: str) -> list[str]:
     has = _counted(facts.counts["instructions"], "instructions")
     features = " ".join(facts.features) or "none beyond x86-64"
     code = f"setwise's code for {kernel.target.name}{lanes} has {has} and ret. CPU features: {features}."
-    return described(kernel.routine, code, *more)
+    slow = [f"Slow on {SLOW_PEXT}."] if uses_pext(kernel) else []
+    return described(kernel.routine, code, *slow, *more)
 
 
 def described(routine: Routine, *more: str) -> list[str]:

@@ -36,9 +36,14 @@ def bare_symbol(kernel: Kernel) -> str:
     return f"{symbol_of(kernel.name)}_{symbol_of(kernel.target.name)}{_lanes(kernel)}{ending}"
 
 
+GATHERS = frozenset({"pext", "pdep"})
+SLOW_PEXT = "AMD before Zen 3, which executes pext and pdep by microcode"
+"""The processors on which instructions of GATHERS are slow."""
+
+
 def uses_pext(kernel: Kernel) -> bool:
-    """Return whether the kernel has pext or pdep, which are slow microcode on AMD's processors before Zen 3."""
-    return any(instruction.mnemonic in ("pext", "pdep") for instruction in kernel.code.instructions)
+    """Return whether the kernel has pext or pdep."""
+    return any(instruction.mnemonic in GATHERS for instruction in kernel.code.instructions)
 
 
 def isa_name(kernel: Kernel) -> str:

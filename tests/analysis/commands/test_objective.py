@@ -14,6 +14,7 @@ from setwise.analysis.code.binary import binary_of
 from setwise.analysis.commands.main import main
 from setwise.analysis.progress import Progress
 from setwise.codegen.catalogue import find
+from setwise.codegen.export.names import SLOW_PEXT
 from setwise.codegen.variants import variant_named
 from tests.analysis.commands.running import complaint, printed
 
@@ -39,6 +40,14 @@ def test_the_variants_that_are_tried_are_shown(
     monkeypatch.setattr(f"setwise.analysis.commands.{module}.Progress", partial(Progress, shown=True))
     assert main(words) == 0
     assert f"{NAME[0]} avx2: default" in capsys.readouterr().err
+
+
+def test_what_is_slow_on_some_processors_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    west = ("push.attacks.west", "--isa", "bmi2")
+    for command in ("listing", "cost"):
+        shortest, usual = printed(capsys, command, *west, "--for", "size"), printed(capsys, command, *west)
+        assert [" pext " in text for text in (shortest, usual)] == [True, False]
+        assert [SLOW_PEXT in text for text in (shortest, usual)] == [True, False]
 
 
 def test_an_export_is_made_again_with_its_variant(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
