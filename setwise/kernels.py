@@ -135,8 +135,8 @@ def made(
 ) -> KernelFunction:
     """Compile a routine and return its function. The arguments are those of `setwise.kernel`."""
     variant = ""
-    if for_ != "size":
-        best = api.request(routine, isa, abi or host().name, lanes, for_=for_, cpu=cpu)
+    if for_:
+        best = api.request(routine, isa, abi or host().name, lanes, for_=for_, cpu=cpu, here=True)
         isa, variant = best.isa, best.variant
     return (CheckedFunction if checked else KernelFunction).of(routine, isa, abi, lanes, variant)
 
@@ -147,7 +147,7 @@ def kernel(
     abi: str | None = None,
     lanes: int | None = None,
     *,
-    for_: str = "size",
+    for_: str = "",
     cpu: str | None = None,
     checked: bool = False,
 ) -> KernelFunction:
@@ -157,8 +157,9 @@ def kernel(
     routine numbers squares otherwise. Parameters and results are the routine's; help() of the function lists them. The
     default of `isa` is the routine's newest set that this processor has, without vectors of boards unless the routine
     takes arrays; that of `abi` is the convention of this platform's C; that of `lanes`, the boards or directions in a
-    register, is the most. Results do not depend on them. `for_` "latency" or "throughput" selects the fastest variant
-    by timings and bounds, for the processor `cpu` if it is given, and without `isa` among this processor's sets.
+    register, is the most. Results do not depend on them. `for_` "size" selects the shortest variant, "latency" or
+    "throughput" the fastest by timings and bounds, for the processor `cpu` if it is given, and without `isa` among this
+    processor's sets. None with pext or pdep is selected where these are slow.
 
     The caller must meet the routine's requirements, which help() of the function lists. With `checked`, a call that
     violates them raises ValueError. Any number of threads may call the function. A pickle holds the name, the request

@@ -49,7 +49,7 @@ class Methods(ABC):
         abi: str | None = None,
         lanes: int | None = None,
         *,
-        for_: str = "size",
+        for_: str = "",
         cpu: str | None = None,
         checked: bool = False,
     ) -> KernelFunction:
@@ -145,7 +145,7 @@ class Methods(ABC):
         force: bool = False,
         unproved: bool = False,
         time_limit: float = 60.0,
-        for_: str = "size",
+        for_: str = "",
         cpu: str | None = None,
     ) -> str:
         """Write listings, objects or source into the folder `output`, and return a one-line summary.

@@ -13,16 +13,18 @@ from setwise.analysis.cost.part import CostedPart, part_of
 from setwise.analysis.cost.processors import PROCESSORS, Processor, UnknownCost
 from setwise.analysis.parallel import Show, silent, unrefused
 from setwise.codegen.catalogue import find
+from setwise.codegen.export.names import uses_pext
 from setwise.codegen.ir.routine import Contract, Routine
 from setwise.codegen.kernel import Kernel
 from setwise.codegen.machine.processors import lacking
 from setwise.codegen.request import Request
 from setwise.codegen.run.call import is_batch, missing
+from setwise.codegen.run.cpu import has_fast_pext
 from setwise.codegen.targets import TARGETS, target_named
 from setwise.codegen.variants import enumerate_variants, variant_named
 
 OBJECTIVES = ("size", "latency", "throughput")
-"""The objectives: fewest instructions, shortest latency, or highest throughput of independent calls."""
+"""The objectives: fewest instructions of all variants, shortest latency, or highest throughput of independent calls."""
 
 
 MOST_INSTRUCTIONS = 8_000
@@ -70,26 +72,29 @@ def request(
     lanes: int | None = None,
     *,
     variant: str = "",
-    for_: str = "size",
+    for_: str = "",
     cpu: str | None = None,
+    here: bool = False,
     show: Show = silent,
 ) -> Request:
     """Return the request for a kernel of a routine, which may be given by name. `show` displays the variants tried.
 
     If `isa` is None, the instruction set is the best of those that this processor has, and `cpu` if it is given.
 
-    `for_` chooses the variant: "size" the usual one, "latency" or "throughput" the fastest by timings and bounds, on
-    the processor `cpu`, or over all modelled processors if `cpu` is None. With `isa`, `variant` names one instead.
-    Raises ValueError if both choose, or if `variant` has no `isa`.
+    `for_` chooses the variant: "size" the shortest, "latency" or "throughput" the fastest by timings and bounds, on the
+    processor `cpu`, or over all modelled processors if `cpu` is None. Without `isa`, or with `here`, variants with pext
+    are left out if they are slow on this processor. With `isa` and without `for_` the variant is the default one, or
+    `variant` names it. Raises ValueError if both choose, or if `variant` has no `isa`.
     """
-    if variant and (for_ != "size" or not isa):
+    if variant and (for_ or not isa):
         raise ValueError("--variant names a kernel of one instruction set: give --isa, and leave out --for")
     routine = find(routine) if isinstance(routine, str) else routine
     on = processor_named(cpu) if cpu else None
-    if isa and for_ == "size":
+    if isa and not for_:
         return Request(routine, isa, abi, lanes, variant)
     isas = (isa,) if isa else sets_of(routine, on, native=True)
-    return Request.of(kernel_for(for_, on, routine, isas, abi, lanes, show), lanes)
+    pext = has_fast_pext() or (isa is not None and not here)
+    return Request.of(kernel_for(for_, on, routine, isas, abi, lanes, show, pext=pext), lanes)
 
 
 def best(
@@ -117,34 +122,43 @@ def best(
 
 
 def kernel_for(
-    objective: str, on: Processor | None, routine: Routine, isas: Sequence[str], abi: str, lanes: int | None, show: Show
+    objective: str,
+    on: Processor | None,
+    routine: Routine,
+    isas: Sequence[str],
+    abi: str,
+    lanes: int | None,
+    show: Show,
+    *,
+    pext: bool = True,
 ) -> Kernel:
-    """Return the best variant among these instruction sets for the processor `on`.
+    """Return the best variant among these instruction sets for the processor `on`; without `pext` one without pext.
 
-    For size that is the shortest of the sets' usual kernels. Without a processor, all rows of TIMED apply, and scores
-    are averaged over all processors. Beyond MOST_INSTRUCTIONS only usual kernels are tried. Raises Refused if no set
-    has a kernel, and ValueError for an unknown objective.
+    Without an objective it is the shortest of the sets' default kernels. Without a processor, all rows of TIMED apply,
+    and scores are averaged over all processors. Beyond MOST_INSTRUCTIONS only default kernels are tried. Raises Refused
+    if no set has a kernel, and ValueError for an unknown objective.
     """
-    if objective not in OBJECTIVES:
+    if objective not in ("", *OBJECTIVES):
         raise ValueError(f"unknown objective '{objective}': choose from {', '.join(OBJECTIVES)}")
-    if objective == "size":
-        usual = unrefused(lambda isa: next(enumerate_variants(routine, isa, abi, lanes)), isas)
-        return min(usual, key=lambda kernel: len(kernel.code.instructions))
     kernels: list[Kernel] = []
+    shortest = objective in ("", "size")
+
+    def allowed(kernel: Kernel) -> bool:
+        return pext or not kernel.variant or not uses_pext(kernel)
 
     def try_variants(isa: str) -> None:
         """Add the variant that TIMED names (of arrays: for throughput), or all if none, or if `lanes` is given."""
         case = routine.name, isa, objective if routine.contract.elements == () else "throughput"
         rows = [row for row in TIMED if row[:3] == case and lanes is None and (on is None or on.name == row.cpu)]
-        timed = [variant_named(row.variant, routine, isa, abi) for row in rows]
-        for kernel in timed or enumerate_variants(routine, isa, abi, lanes):
+        timed = [] if shortest else [variant_named(row.variant, routine, isa, abi) for row in rows]
+        for kernel in [*filter(allowed, timed)] or filter(allowed, enumerate_variants(routine, isa, abi, lanes)):
             show(f"{routine.name} {isa}: {kernel.variant or 'default'}")
             kernels.append(kernel)
-            if sum(len(kernel.code.instructions) for kernel in kernels) > MOST_INSTRUCTIONS:
+            if not objective or sum(len(kernel.code.instructions) for kernel in kernels) > MOST_INSTRUCTIONS:
                 break
 
     [*unrefused(try_variants, isas)]
-    return min(kernels, key=lambda kernel: score(kernel, objective, on))
+    return min(kernels, key=lambda kernel: len(kernel.code.instructions) if shortest else score(kernel, objective, on))
 
 
 def score(kernel: Kernel, objective: str, on: Processor | None) -> float:

@@ -85,9 +85,10 @@ _SHARED: Mapping[str, Mapping[str, Any]] = {
     "only --abi": {"metavar": "A", "help": "only this calling convention (default: all; of an object, sysv)"},
     "--for": {
         "dest": "objective",
-        "default": "size",
+        "default": "",
         "metavar": "O",
-        "help": "optimize for size (fewest instructions), latency or throughput, by timings and bounds (default: size)",
+        "help": "optimize for size (fewest instructions of all variants), latency or throughput, by timings and bounds "
+        "(default: fewest instructions without pext, pdep and imul for a shift)",
     },
     "--variant": {
         "default": "",

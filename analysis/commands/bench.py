@@ -46,7 +46,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Time kernels, and print JSON or a table of any results. Return 1 if a measurement was too noisy for a result."""
-    if arguments.variants and (arguments.beside or arguments.variant or arguments.objective != "size"):
+    if arguments.variants and (arguments.beside or arguments.variant or arguments.objective):
         raise ValueError("--variants times all variants: omit --variant, --for and --beside")
     pairs = api.with_sets(chosen(arguments.names), arguments.isa, arguments.lanes)
     requests = list(chain.from_iterable(unrefused(lambda pair: _requests(arguments, *pair), pairs)))

@@ -64,7 +64,7 @@ def export(
     lanes: int | None = None,
     *,
     variant: str = "",
-    for_: str = "size",
+    for_: str = "",
     cpu: str | None = None,
     endbr64: bool = False,
     dispatch: bool = False,
@@ -105,7 +105,7 @@ def export(
         chosen = chosen_kernel(routine, isa, *shape, variant=variant, for_=for_, cpu=cpu, show=show)
         return routine.name, isa, chosen.kernel.variant
 
-    variants = list(unrefused(varied, product(routines, isas))) if variant or for_ != "size" else []
+    variants = list(unrefused(varied, product(routines, isas))) if variant or for_ else []
     request = ExportRequest(
         format=format,
         names=tuple(dict.fromkeys(routine.name for routine in routines)),
@@ -118,7 +118,7 @@ def export(
         name=name,
         prefix=prefix,
         objective=for_,
-        cpu=processor_named(cpu).name if cpu and for_ != "size" else "",
+        cpu=processor_named(cpu).name if cpu and for_ else "",
         variants=tuple(each for each in variants if each[-1]),
     )
     with proving(len(routines) * len(isas), time_limit, processes, show) as begin:

@@ -49,7 +49,7 @@ class ExportRequest(Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     dispatch: bool = False
     name: Text = ""
     prefix: Text = ""
-    objective: Text = "size"
+    objective: Text = ""
     cpu: Text = ""
     variants: Annotated[tuple[tuple[RoutineName, Text, Text], ...], Meta(max_length=8192)] = ()
     """The kernels with a variant other than the default: routine, instruction set, the variant's name."""
@@ -62,7 +62,7 @@ class ExportRequest(Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
             ("format", [self.format], FORMATS),
             ("instruction set", self.isas, TARGETS),
             ("convention", [self.abi], CONVENTIONS),
-            ("objective", [self.objective], OBJECTIVES),
+            ("objective", [self.objective] * bool(self.objective), OBJECTIVES),
             ("processor", [self.cpu] * bool(self.cpu), [processor.name for processor in PROCESSORS]),
         ):
             if unknown := [name for name in given if name not in known]:
@@ -81,9 +81,9 @@ class ExportRequest(Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
         words = ["setwise export", *self.names[:_SHOWN], *([f"... ({more} more)"] if more > 0 else [])]
         words += ["--isa", "all" if self.isas == FORMATS[self.format].isas != ("x86-64",) else ",".join(self.isas)]
         words += ["--lanes", str(self.lanes)] if self.lanes else []
-        words += ["--for", self.objective] if self.objective != "size" else []
+        words += ["--for", self.objective] if self.objective else []
         words += ["--cpu", self.cpu] if self.cpu else []
-        if len(variants := {each[-1] for each in self.variants}) == 1 and self.objective == "size":
+        if len(variants := {each[-1] for each in self.variants}) == 1 and not self.objective:
             words += ["--variant", *variants]
         words += ["--abi", self.abi] if self.abi != FORMATS[self.format].abi else []
         words += ["--format", self.format]

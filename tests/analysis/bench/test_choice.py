@@ -7,8 +7,11 @@ from setwise.analysis.bench.choice import TIMED, TimedVariant, kernel_for, score
 from setwise.analysis.cost.processors import PROCESSORS, UnknownCost, processor
 from setwise.analysis.parallel import silent
 from setwise.codegen.catalogue import find
+from setwise.codegen.export.names import uses_pext
+from setwise.codegen.ir.values import Value
 from setwise.codegen.lower import lower
 from setwise.codegen.variants import enumerate_variants, variant_named
+from tests.codegen.programs import routine
 
 UNION = find("sliders.union")
 
@@ -24,6 +27,45 @@ def test_the_least_bounds_are_taken(objective: str) -> None:
 
 def test_size_is_the_shortest_of_all_sets() -> None:
     assert kernel_for("size", None, UNION, ("x86-64", "avx2", "sse2"), "sysv", None, silent) == lower(UNION, "avx2")
+
+
+def test_size_is_the_shortest_of_all_variants() -> None:
+    for isa, variant in (("x86-64", "imul-size"), ("bmi2", "pext-size"), ("avx2", "")):
+        kernels = list(enumerate_variants(UNION, isa))
+        assert kernel_for("size", None, UNION, (isa,), "sysv", None, silent).variant == variant
+        assert min(len(kernel.code.instructions) for kernel in kernels) == len(
+            variant_named(variant, UNION, isa).code.instructions
+        )
+        assert kernel_for("", None, UNION, (isa,), "sysv", None, silent) == lower(UNION, isa)
+
+
+@pytest.mark.parametrize(
+    ("name", "objective"),
+    [
+        ("sliders.union-empty", "size"),
+        ("sliders.union-empty", "throughput"),  # by the table
+        ("side.union.white", "latency"),
+        ("side.union.white", "throughput"),  # by bounds
+    ],
+)
+def test_pext_is_not_chosen_for_a_processor_that_is_slow_at_it(
+    name: str, objective: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def gathers(isa: str | None, *, here: bool = False) -> bool:
+        return uses_pext(choice.request(name, isa, for_=objective, here=here).kernel)
+
+    monkeypatch.setattr(choice, "sets_of", lambda *_, **__: ("x86-64", "bmi2"))
+    monkeypatch.setattr(choice, "has_fast_pext", lambda: True)
+    assert all([gathers(None), gathers("bmi2", here=True), gathers("bmi2")])
+    monkeypatch.setattr(choice, "has_fast_pext", lambda: False)
+    assert [gathers(None), gathers("bmi2", here=True), gathers("bmi2")] == [False, False, True]
+
+
+def test_a_routine_that_gathers_itself_is_made_for_every_processor() -> None:
+    def gathered(board: Value, mask: Value) -> tuple[Value, ...]:
+        return (board.extract_bits(mask),)
+
+    assert kernel_for("size", None, routine(gathered, 2), ("bmi2",), "sysv", None, silent, pext=False).variant == ""
 
 
 def test_arrays_are_compared_by_boards() -> None:

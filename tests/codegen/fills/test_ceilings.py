@@ -7,9 +7,11 @@ from itertools import product
 
 import pytest
 
+from setwise.analysis.bench.choice import kernel_for
 from setwise.analysis.code.binary import binary_of
 from setwise.analysis.code.count import Counts, classify, count
 from setwise.analysis.code.decode import Binary, decode
+from setwise.analysis.parallel import silent
 from setwise.codegen.board import ALL
 from setwise.codegen.board import DIRECTIONS as COMPASS
 from setwise.codegen.catalogue import catalogue, find
@@ -86,7 +88,7 @@ def test_a_routine_after_a_page_stays_its_algorithm() -> None:
 
 @ALL_OR_QUICK
 def test_no_shift_is_a_multiplication_or_a_gathering(routines: Sequence[Routine]) -> None:
-    """They spare an instruction and cost time; exploding bitboards multiply because that is what they are.
+    """Only variants have them: they spare an instruction and cost time. Exploding bitboards multiply by their nature.
 
     So does the sum of bytes by which plain x86-64 counts squares.
     """
@@ -95,6 +97,34 @@ def test_no_shift_is_a_multiplication_or_a_gathering(routines: Sequence[Routine]
         allowed = {"imul"} if routine.family == "exploding" or counted else set()
         used = {instruction.mnemonic for instruction in decode(code(routine.name, isa).text)}
         assert used & {"pext", "pdep", "mul", "imul", "mulx"} <= allowed, routine.name
+
+
+SHORTEST = {
+    "x86-64": {
+        "push.attacks.sout": 14,
+        "sliders.union": 100,
+    },
+    "bmi2": {
+        "push.attacks.west": 9,
+        "sliders.union": 91,
+        "sliders.pair": 94,
+        "sliders.rays": 96,
+        "sliders.counts": 112,
+        "sliders.mobility": 115,
+        "sliders.sides": 183,
+        "sliders.pieces": 185,
+        "side.union.white": 128,
+        "side.union.black": 131,
+    },
+}
+"""The most instructions with pext, pdep and imul, by instruction set and routine, in the System V convention."""
+
+
+@pytest.mark.parametrize(("isa", "name"), [(isa, name) for isa, most in SHORTEST.items() for name in most])
+def test_the_shortest_variant_is_short(isa: str, name: str) -> None:
+    kernel = kernel_for("size", None, find(name), (isa,), "sysv", None, silent)
+    assert count(binary_of(kernel)).instructions <= SHORTEST[isa][name]
+    assert {"pext", "imul"} & {instruction.mnemonic for instruction in kernel.code.instructions}
 
 
 @pytest.mark.parametrize("isa", ["x86-64", "bmi2"])
