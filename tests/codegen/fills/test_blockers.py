@@ -16,5 +16,5 @@ BOARDS = st.integers(0, ALL)
 @example(rooks=ALL, others=0)
 def test_rooks_attack_westward_up_to_their_wall(rooks: int, others: int) -> None:
     occupied = rooks | others
-    reached = west_by_gathering(constant(rooks), constant(occupied))
+    reached = west_by_gathering(constant(rooks), constant(occupied | FILE_A | FILE_H))
     assert reached.number == raywalk.attacks("west", rooks, ~occupied & ALL)
