@@ -127,9 +127,7 @@ class Addresses(BitVectors):
     def _sum(self, parts: Mapping[Any, int]) -> Bits | None:
         index: Bits = 0
         for term, number in parts.items():
-            factor, shifts = number & _WORD, (number & _WORD).bit_count() == 1
-            times = self.shl(term, factor.bit_length() - 1, 64) if shifts else self.mul(term, factor, 64)
-            index = self.add(index, times, 64)
+            index = self.add(index, self.mul(term, number & _WORD, 64), 64)
         return None if isinstance(index, int) else index
 
     def _add_up(self, term: Any, times: int, parts: dict[Any, int], deeper: int) -> None:

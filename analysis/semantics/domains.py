@@ -63,12 +63,18 @@ class Domain:
     xor = _operation("BV_XOR")
     add = _operation("BV_ADD")
     sub = _operation("BV_SUB")
-    mul = _operation("BV_MUL")
+    _multiply = _operation("BV_MUL")
     shl = _operation("BV_SHL")
     shr = _operation("BV_SHR")
     sar = _operation("BV_ASHR")
     eq = _operation("BV_COMP")
     ult = _operation("BV_ULT")
+
+    def mul(self, a: Bits, b: Bits, width: int) -> Bits:
+        """Return the product. By a constant power of two it is a shift, a far smaller formula."""
+        if isinstance(b, int) and b.bit_count() == 1:
+            return self.shl(a, b.bit_length() - 1, width)
+        return self._multiply(a, b, width)
 
     def not_(self, a: Bits, width: int) -> Bits:
         """Return the bitwise complement."""
