@@ -103,8 +103,8 @@ def reassociate_masks(graph: Graph, known: dict[Value, Lanes]) -> Graph:
 def _masked_last(boards: Value, known: dict[Value, Lanes]) -> Value:
     """Return `(x | y) & M` for united lanes `x & M | y`, if every square of y is in some lane within M.
 
-    That is so if y has no bit outside M. It is also so if y is the same board in all lanes, and M has each square in
-    some lane.
+    That is so if y is the same board in all lanes, and M has each square in some lane. A part of y may also have no bit
+    outside M.
     """
     leaves = [boards]
     while any(leaf.op == "or" for leaf in leaves):
@@ -114,7 +114,7 @@ def _masked_last(boards: Value, known: dict[Value, Lanes]) -> Value:
         if mask is not None:
             mask = tuple(lane | zero for lane, zero in zip(mask, known_zero(bare, known), strict=True))
             others = [leaf for leaf in leaves if leaf is not masked and not is_within(leaf, mask, known)]
-            if reduce(or_, mask) == ALL and all(leaf.op == "broadcast" for leaf in others):
+            if others and reduce(or_, mask) == ALL and all(leaf.op == "broadcast" for leaf in others):
                 return _replaced(boards, masked, bare) & constant(mask)
     return boards
 
