@@ -8,6 +8,7 @@
     expand_pass               steps, runs and paths become shifts, rotates and masks
 
     simplify_pass             share equal values, fold constants, move, factor and drop masks
+    simplify_in_place_pass    the same, but masks are not moved or factored: as a form of its own
 
     balance_pass              tree height reduction: optional
 
@@ -58,7 +59,7 @@ from setwise.codegen.passes.prologue_epilogue import prologue_epilogue_pass
 from setwise.codegen.passes.schedule import estimate, latency_schedule_pass, schedule_pass
 from setwise.codegen.passes.select import join_pass, select_pass
 from setwise.codegen.passes.share_opposite_fill import share_opposite_fill_pass
-from setwise.codegen.passes.simplify import join_steps_pass, simplify_pass
+from setwise.codegen.passes.simplify import join_steps_pass, simplify_in_place_pass, simplify_pass
 from setwise.codegen.passes.spill import spill_pass
 from setwise.codegen.passes.split_masks import split_masks_pass
 from setwise.codegen.passes.stack_arguments import stack_arguments_pass
@@ -171,12 +172,14 @@ def _every_form(routine: Routine, target: Target, layout: Layout) -> list[State]
 def _forms(routine: Routine, layout: Layout, ranks: bool) -> tuple[State, ...]:
     """Return each description with each choice of `Masks` with these `ranks`, before and after tree height reduction.
 
-    With `ranks`, leave out descriptions that shift no one-lane value: only such a shift may become a rotate.
+    A further form of each leaves masks where the description has them. With `ranks`, leave out descriptions that shift
+    no one-lane value: only such a shift may become a rotate.
     """
     traced = [state for state in _traced(routine, layout) if not ranks or any(g.shifts_scalars for g in state.graphs)]
     masked = [replace(state, masks=Masks(inner, ranks)) for state, inner in product(traced, (False, True))]
-    simple = [simplify_pass(state) for state in _distinct(map(expand_pass, masked))]
-    return (*simple, *map(balance_pass, simple))
+    still = [simplify_in_place_pass(state) for state in _distinct(map(expand_pass, masked))]
+    simple = [simplify_pass(state) for state in still]
+    return (*simple, *map(balance_pass, simple), *still)
 
 
 @lru_cache(CACHED)

@@ -242,19 +242,23 @@ def _without(graph: Graph, doomed: Mapping[Value, Value]) -> Graph:
 
 
 @lru_cache(CACHED_GRAPHS)
-def simplify(graph: Graph, *, loose: bool = False, verbatim: bool = False) -> Graph:
-    """Apply all rules until nothing changes. `loose` keeps masks for rotates, `verbatim` keeps parts of unions."""
+def simplify(graph: Graph, *, loose: bool = False, verbatim: bool = False, moves_masks: bool = True) -> Graph:
+    """Apply all rules until nothing changes. `loose` keeps masks for rotates, `verbatim` keeps parts of unions.
+
+    Without `moves_masks`, masks are not reassociated or factored.
+    """
     known: dict[Value, Lanes] = {}
     folded = cache(fold)
     moved = partial(reassociate_masks, known=known)
     dropped = partial(demanded_bits, loose=loose, verbatim=verbatim)
 
     def tidy(graph: Graph) -> Graph:
-        graph = moved(cse(rewrite(prune_phis(graph), lambda value, _: folded(value))))
+        graph = cse(rewrite(prune_phis(graph), lambda value, _: folded(value)))
+        graph = moved(graph) if moves_masks else graph
         return graph if verbatim else apply_rules(graph)
 
     def factored(graph: Graph) -> Graph:
-        for rule in (factor_masks, dropped):
+        for rule in (factor_masks, dropped) if moves_masks else (dropped,):
             after = rule(graph)
             graph = after if after is graph else tidy(after)
         return graph
@@ -268,11 +272,21 @@ def _settled(graph: Graph, rules: Rule) -> Graph:
     return now
 
 
+def _simplified(state: State, moves_masks: bool) -> State:
+    loose, verbatim = state.masks.ranks, state.routine.verbatim
+    return state.each(
+        lambda graph: simplify(graph, loose=loose and graph.shifts_scalars, verbatim=verbatim, moves_masks=moves_masks)
+    )
+
+
 def simplify_pass(state: State) -> State:
     """Simplify each stage. If masks clear ranks, those are kept that a rotate in place of a one-lane shift needs."""
-    return state.each(
-        lambda graph: simplify(graph, loose=state.masks.ranks and graph.shifts_scalars, verbatim=state.routine.verbatim)
-    )
+    return _simplified(state, moves_masks=True)
+
+
+def simplify_in_place_pass(state: State) -> State:
+    """Simplify each stage as `simplify_pass` does, but leave masks where they are."""
+    return _simplified(state, moves_masks=False)
 
 
 def join_steps_pass(state: State) -> State:

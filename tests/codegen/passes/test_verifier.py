@@ -37,7 +37,15 @@ def test_every_pass_leaves_valid_ir(name: str, isa: str, monkeypatch: pytest.Mon
     monkeypatch.setattr(
         pipeline, "run_passes", lambda passes, state: [state := verified(step)(state) for step in passes][-1]
     )
-    for step in ("trace_pass", "expand_pass", "simplify_pass", "balance_pass", "select_pass", "join_pass"):
+    for step in (
+        "trace_pass",
+        "expand_pass",
+        "simplify_in_place_pass",
+        "simplify_pass",
+        "balance_pass",
+        "select_pass",
+        "join_pass",
+    ):
         monkeypatch.setattr(pipeline, step, verified(getattr(pipeline, step)))
     for cached in ("select_best", "_shortest", "selected_forms", "_forms", "_traced"):
         getattr(pipeline, cached).cache_clear()
