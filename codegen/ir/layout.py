@@ -249,8 +249,9 @@ def tallied(times: int, boards: Iterable[Value], split: Callable[[Value], tuple[
             tally = together(*zip(*map(split, tally), strict=True))
         return tally
 
-    each = (reduce(together, ((board,) for board in group)) for group in by_width(boards))
-    return (*reduce(together, map(of_lanes, each)), *(constant(0),) * times)[times - 1]
+    groups: list[list[Tally]] = [[(board,) for board in group] for group in by_width(boards)]
+    tally = reduce(together, (of_lanes(reduce(together, group)) for group in groups))
+    return (*tally, *(constant(0),) * times)[times - 1]
 
 
 def halves(value: Value) -> tuple[Value, Value]:
