@@ -172,14 +172,19 @@ def _every_form(routine: Routine, target: Target, layout: Layout) -> list[State]
 def _forms(routine: Routine, layout: Layout, ranks: bool) -> tuple[State, ...]:
     """Return each description with each choice of `Masks` with these `ranks`, before and after tree height reduction.
 
-    A further form of each leaves masks where the description has them. With `ranks`, leave out descriptions that shift
-    no one-lane value: only such a shift may become a rotate.
+    If a one-lane value is shifted, a further form leaves masks where the description has them: in vectors none is
+    shorter by it. With `ranks`, leave out other descriptions: only such a shift may become a rotate.
     """
-    traced = [state for state in _traced(routine, layout) if not ranks or any(g.shifts_scalars for g in state.graphs)]
+    traced = [state for state in _traced(routine, layout) if not ranks or _shifts_scalars(state)]
     masked = [replace(state, masks=Masks(inner, ranks)) for state, inner in product(traced, (False, True))]
-    still = [simplify_in_place_pass(state) for state in _distinct(map(expand_pass, masked))]
+    expanded = _distinct(map(expand_pass, masked))
+    still = [simplify_in_place_pass(state) if _shifts_scalars(state) else state for state in expanded]
     simple = [simplify_pass(state) for state in still]
-    return (*simple, *map(balance_pass, simple), *still)
+    return (*simple, *map(balance_pass, simple), *filter(_shifts_scalars, still))
+
+
+def _shifts_scalars(state: State) -> bool:
+    return any(graph.shifts_scalars for graph in state.graphs)
 
 
 @lru_cache(CACHED)

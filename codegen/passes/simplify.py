@@ -101,10 +101,9 @@ def reassociate_masks(graph: Graph, known: dict[Value, Lanes]) -> Graph:
 
 
 def _masked_last(boards: Value, known: dict[Value, Lanes]) -> Value:
-    """Return `(x | y) & M` for united lanes `x & M | y`, if every square of y is in some lane within M.
+    """Return `(x | y | z) & M` for united lanes `x & M | y | z`, if y is in all lanes, and M has each square in one.
 
-    That is so if y is the same board in all lanes, and M has each square in some lane. A part of y may also have no bit
-    outside M.
+    z has no bit outside M.
     """
     leaves = [boards]
     while any(leaf.op == "or" for leaf in leaves):
