@@ -1,4 +1,4 @@
-"""Lowering of a routine to the kernel with the fewest instructions."""
+"""Lowering of a routine to its default kernel: the one with the fewest instructions, variants aside."""
 
 from contextlib import suppress
 
@@ -10,7 +10,7 @@ from setwise.codegen.targets.table import Refused
 
 
 def lower(routine: Routine, isa: str = "x86-64", abi: str = "sysv", lanes: int | None = None) -> Kernel:
-    """Return the kernel with the fewest instructions.
+    """Return the kernel with the fewest instructions of the routine's usual descriptions and the target's rows.
 
     `lanes` None is the default number. Raise a one-line ValueError for an unknown name or an impossible combination.
     For a user's own routine in lanes, it names the instruction set.

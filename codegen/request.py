@@ -20,7 +20,7 @@ KernelKey = tuple[str, str, int, str]
 class Request:
     """A routine with an instruction set, a calling convention, a number of lanes and a variant.
 
-    `lanes` None is the default number. The variant "" has the fewest instructions. Raise ValueError, in one line, for
+    `lanes` None is the default number. The variant "" is the default one. Raise ValueError, in one line, for
     an unknown instruction set or convention, or an impossible combination. The variant is not checked here.
 
     >>> Request(find("kogge-stone.attacks.sout"), "avx2").key

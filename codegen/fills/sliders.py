@@ -135,7 +135,7 @@ def gathering(left: CompassRay, right: CompassRay, gen: Value, pro: Value) -> tu
 
 
 BESIDE: Mapping[str, Form] = {"transposed": turned_rooks(turned.attacks), "pext": along_axes(gathering)}
-"""Forms that suit some processors, by name. They are variants, and never candidates for the shortest code."""
+"""Forms that suit some processors, by name. They are for variants alone, not for the default kernel."""
 
 IN_LANES: tuple[Form, ...] = (along_axes(walls), ALONE)
 """Forms that `fitting` admits only if registers hold more than two directions, or lanes hold boards."""
