@@ -10,20 +10,19 @@ from itertools import combinations, combinations_with_replacement, product
 from time import thread_time
 
 from setwise.analysis.search.forms import Form
+from setwise.analysis.search.packed_samples import ONES, PackedSamples, truth_table
 from setwise.analysis.search.program import Argument, Known, Program, ProgramStep
 from setwise.analysis.search.substitutes import Trials
-from setwise.analysis.semantics.samples import PITCH, Samples
+from setwise.analysis.semantics.samples import PITCH
 from setwise.codegen.ir.values import Value
 from setwise.codegen.machine.code import RegisterFile
 from setwise.codegen.targets import TARGETS
 from setwise.codegen.targets.table import Row, Target
 
-ONES = (1 << 64) - 1
 _EITHER = ("and", "or", "xor", "add")
 _ORDERED = ("sub", "andn", "add-bytes", "sub-bytes")
 _COUNTED = ("shl", "shr", "rotl")
 _SIGNS = {"and": "&", "or": "|", "xor": "^", "add": "+", "sub": "-", "shl": "<<", "shr": ">>", "rotl": "rol"}
-_LOW, _HIGH = 0x7F7F_7F7F_7F7F_7F7F, 0x8080_8080_8080_8080
 
 Expression = tuple[str, tuple[Argument, ...], int]
 """An operation, its arguments, and its shift count or truth table, or 0."""
@@ -56,8 +55,7 @@ class Expressions:
     def __init__(self, trials: Trials, step: ProgramStep, beside: Sequence[Argument], until: float) -> None:
         self.trials, self.step, self.program, self.until = trials, step, trials.program, until
         self.lanes = step.form.lanes
-        self.domain = Samples(trials.few.number * self.lanes)
-        self.ones = self.domain.every(ONES)
+        self.domain = PackedSamples(trials.few, self.lanes)
         self.target: Target = trials.target
         self.values = [arg for arg in beside if self._alike(arg)]
         self.bits = {arg: self._joined(arg) for arg in self.values}
@@ -166,27 +164,27 @@ class Expressions:
         self, values: Sequence[Argument], new: int, read: int | None = None
     ) -> Iterator[tuple[Expression, int]]:
         """Yield operations of the target on one or two of `values`, with results; see `_matching` for the rest."""
-        domain, lanes = self.domain, max(2, self.lanes) if self.step.form.file == "vector" else 1
+        lanes = max(2, self.lanes) if self.step.form.file == "vector" else 1
         either = [op for op in _EITHER if self.target.has(op, lanes)]
         ordered = [op for op in _ORDERED if self.target.has(op, lanes)]
         counted = [op for op in _COUNTED if self.target.has(op, lanes)]
         for a, b in self._tried(combinations_with_replacement(values, 2), new, read):
             for op in either:
-                yield (op, (a, b), 0), self._two(op, self.bits[a], self.bits[b])
+                yield (op, (a, b), 0), self.domain.two(op, self.bits[a], self.bits[b])
         for a, b in self._tried(product(values, repeat=2) if ordered else (), new, read):
             for op in ordered:
-                yield (op, (a, b), 0), self._two(op, self.bits[a], self.bits[b])
+                yield (op, (a, b), 0), self.domain.two(op, self.bits[a], self.bits[b])
         for (a,) in self._tried(((a,) for a in values), new, read):
             for op, count in product(counted, range(1, 64)):
-                yield (op, (a,), count), self._turned(op, self.bits[a], count)
+                yield (op, (a,), count), self.domain.turned(op, self.bits[a], count)
             if self.target.has("not", lanes):
-                yield ("not", (a,), 0), self.bits[a] ^ domain.every(ONES)
+                yield ("not", (a,), 0), self.bits[a] ^ self.domain.ones
         in_registers = [value for value in values if isinstance(value, int)]
         if self.target.has("scaled-sum", lanes):
             for a, b in self._tried(product(in_registers, repeat=2), new, read):
                 for count in (1, 2, 3):
-                    moved = self._turned("shl", self.bits[b], count)
-                    yield ("scaled-sum", (a, b), count), self._two("add", self.bits[a], moved)
+                    moved = self.domain.turned("shl", self.bits[b], count)
+                    yield ("scaled-sum", (a, b), count), self.domain.two("add", self.bits[a], moved)
 
     def _tried(
         self, groups: Iterable[tuple[Argument, ...]], new: int, read: int | None
@@ -199,42 +197,14 @@ class Expressions:
                     raise OutOfTime
                 yield args
 
-    def _two(self, op: str, a: int, b: int) -> int:
-        if op == "and":
-            return a & b
-        if op == "or":
-            return a | b
-        if op == "xor":
-            return a ^ b
-        if op == "andn":
-            return b & ~a
-        if op == "add":
-            return a + b & self.ones
-        every = self.domain.every
-        if op == "sub":
-            return a + (self.domain.units << 64) - b & self.ones
-        low, high = every(_LOW), every(_HIGH)
-        if op == "add-bytes":
-            return (a & low) + (b & low) ^ (a ^ b) & high
-        return (a | high) - (b & low) ^ (a ^ ~b) & high
-
-    def _turned(self, op: str, a: int, count: int) -> int:
-        every = self.domain.every
-        left = (a & every(ONES >> count)) << count
-        if op == "shl":
-            return left
-        if op == "shr":
-            return a >> count & every(ONES >> count)
-        return left | a >> 64 - count & every((1 << count) - 1)
-
     def _table(self, args: tuple[Argument, ...], target: Wanted) -> int | None:
         """Return a truth table by which three values yield the wanted one, or None."""
         ones, zeros = target.bits & target.caring, target.caring & ~target.bits
         a, b, c = (self.bits[arg] for arg in args)
         at = self.telling
-        if _truth(a >> at & ONES, b >> at & ONES, c >> at & ONES, ones >> at & ONES, zeros >> at & ONES) is None:
+        if truth_table(a >> at & ONES, b >> at & ONES, c >> at & ONES, ones >> at & ONES, zeros >> at & ONES) is None:
             return None
-        return _truth(a, b, c, ones, zeros)
+        return truth_table(a, b, c, ones, zeros)
 
     def _inside(self, wanted: Wanted, new: int) -> Iterator[Wanted]:
         """Yield values from which one more operation, with another argument or a shift count, gives `wanted`."""
@@ -250,14 +220,14 @@ class Expressions:
             if has["andn"] and bits & caring & other == 0:
                 yield Wanted(bits, caring & ~other, ("andn", 1, (arg,), 0))
             if has["andn"] and bits & caring & ~other == 0:
-                yield Wanted(bits ^ self.ones, caring & other, ("andn", 0, (arg,), 0))
+                yield Wanted(bits ^ self.domain.ones, caring & other, ("andn", 0, (arg,), 0))
             if has["or"] and other & caring & ~bits == 0:
                 yield Wanted(bits, caring & ~other, ("or", 0, (arg,), 0))
             yield Wanted(bits ^ other, caring, ("xor", 0, (arg,), 0))
             if not isinstance(arg, Known):
-                yield Wanted(self._two("sub", bits, other), caring, ("add", 0, (arg,), 0))
-                yield Wanted(self._two("add", bits, other), caring, ("sub", 0, (arg,), 0))
-                yield Wanted(self._two("sub", other, bits), caring, ("sub", 1, (arg,), 0))
+                yield Wanted(self.domain.two("sub", bits, other), caring, ("add", 0, (arg,), 0))
+                yield Wanted(self.domain.two("add", bits, other), caring, ("sub", 0, (arg,), 0))
+                yield Wanted(self.domain.two("sub", other, bits), caring, ("sub", 1, (arg,), 0))
         for count in range(1, 64):
             low = self.domain.every((1 << count) - 1)
             turned = (
@@ -267,7 +237,7 @@ class Expressions:
             )
             for op, inverse, back, lost in turned:
                 if has[op] and bits & caring & lost == 0:
-                    before = self._turned(inverse, bits, back), self._turned(inverse, caring, back)
+                    before = self.domain.turned(inverse, bits, back), self.domain.turned(inverse, caring, back)
                     yield Wanted(*before, (op, 0, (), count))
 
     # ---- steps
@@ -305,18 +275,6 @@ def _form(target: str, op: str, number: int, args: int, wide: bool, bits: int) -
     row: Row = TARGETS[target].rows_for(Value(op, given, attr, lanes))[0]
     file: RegisterFile = "vector" if wide else "general"
     return Form(row, op, attr, (file,) * args, file, bits)
-
-
-def _truth(a: int, b: int, c: int, ones: int, zeros: int) -> int | None:
-    """Return a truth table that maps a, b, c to 1 in the bits `ones` and to 0 in `zeros`, or None if there is none."""
-    table = 0
-    for row in range(8):
-        here = (a if row & 4 else ~a) & (b if row & 2 else ~b) & (c if row & 1 else ~c)
-        if here & ones:
-            if here & zeros:
-                return None
-            table |= 1 << row
-    return table
 
 
 def _needs(program: Program) -> dict[int, int]:

@@ -17,10 +17,11 @@ from setwise.analysis.code.decode import Binary, decode, features
 from setwise.analysis.code.objects import ObjectFunction
 from setwise.analysis.parallel import Show, made, silent
 from setwise.analysis.proof.prover import Prover
-from setwise.analysis.search.expressions import ONES, Expressions, OutOfTime
+from setwise.analysis.search.expressions import Expressions, OutOfTime
 from setwise.analysis.search.forms import Lanes, SearchError
 from setwise.analysis.search.lift import lift
 from setwise.analysis.search.lowering import binary_of_code, shortest
+from setwise.analysis.search.packed_samples import ONES
 from setwise.analysis.search.program import Argument, Known, Program, ProgramStep, lanes_of
 from setwise.analysis.search.substitutes import Trials
 from setwise.analysis.spec.contracts import task_for
