@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, combinations_with_replacement, product
 from time import thread_time
+from typing import TypeVar
 
 from setwise.analysis.search.forms import Form
 from setwise.analysis.search.packed_samples import ONES, PackedSamples, truth_table
@@ -41,6 +42,9 @@ class Wanted:
     around: tuple[str, int, tuple[Argument, ...], int] | None = None
 
 
+Args = TypeVar("Args", bound=tuple[Argument, ...])
+
+
 class OutOfTime(Exception):
     """The search's time is used up."""
 
@@ -68,36 +72,34 @@ class Expressions:
         self.alive = sum(1 << other.number for other in alive.steps)
         self.most = len(self.program.steps) - (not trials.moves)  # the maximum number of steps, new ones included
         self.free = 1 + max(self.program.files) + len(self.program.steps)
+        self.seen = {self.bits[arg] for arg in self.values}
 
-    def single(self) -> Iterator[tuple[ProgramStep, ...]]:
-        """Yield replacements of one new step."""
-        for expression, _ in self._matching([self.wanted], 1):
-            yield (self._step(expression, 0),)
-
-    def pairs(self) -> Iterator[tuple[ProgramStep, ...]]:
-        """Yield replacements of two new steps, of which the second reads the first."""
-        for inner, target in self._matching([*self._inside(self.wanted, 2)], 2):
-            yield self._step(inner, 0), self._around(target, 1)
-
-    def triples(self) -> Iterator[tuple[ProgramStep, ...]]:
-        """Yield replacements of three new steps; the second reads the first, and the third reads the second."""
-        if self.alive.bit_count() + 3 > self.most:
+    def chains(self, new: int, before: tuple[ProgramStep, ...] = ()) -> Iterator[tuple[ProgramStep, ...]]:
+        """Yield replacements of `new` steps, the first of which are `before`; each reads the one before it."""
+        if self.alive.bit_count() + new > self.most:
             return
-        seen = {*self.bits.values()}
+        at, read = len(before), before[-1].number if before else None
+        if new == 1:
+            for expression, _ in self._matching([self.wanted], 1):
+                yield (self._step(expression, 0),)
+            return
+        if at == new - 2:
+            for inner, target in self._matching([*self._inside(self.wanted, new)], new, read):
+                yield *before, self._step(inner, at), self._around(target, at + 1)
+            return
+        fresh: dict[int, Expression] = {}
+        for inner, bits in self._expressions(self.values, new, read):
+            if bits not in self.seen:
+                fresh.setdefault(bits, inner)
+        self.seen |= fresh.keys()
         values = self.values
-        for inner, bits in [*self._expressions(values, 3)]:
-            if bits in seen:
-                continue
-            seen.add(bits)
-            first = self._step(inner, 0)
-            self.bits[first.number] = bits
-            self.needs[first.number] = self._reading(inner[1])
-            self.values = [*values, first.number]
-            wanted = [*self._inside(self.wanted, 3)]
-            for second, target in self._matching(wanted, 3, first.number):
-                yield first, self._step(second, 1), self._around(target, 2)
-            del self.bits[first.number], self.needs[first.number]
-            self.values = values
+        for bits, inner in fresh.items():
+            step = self._step(inner, at)
+            self.bits[step.number] = bits
+            self.needs[step.number] = self._reading(inner[1])
+            self.values = [*values, step.number]
+            yield from self.chains(new, (*before, step))
+        self.values = values
 
     # ---- available values
 
@@ -154,7 +156,8 @@ class Expressions:
                         yield expression, target
         if self.target.has("ternary", 2) and self.lanes > 1:
             in_registers = [arg for arg in self.values if isinstance(arg, int)]
-            for args in self._tried(combinations(in_registers, 3), new, read):
+            threes = (args for args in combinations(in_registers, 3) if read is None or read in args)
+            for args in self._tried(threes, new):
                 for target in wanted:
                     table = self._table(args, target)
                     if table is not None and (target.around is None or self._spares((*args, *target.around[2]), new)):
@@ -168,31 +171,27 @@ class Expressions:
         either = [op for op in _EITHER if self.target.has(op, lanes)]
         ordered = [op for op in _ORDERED if self.target.has(op, lanes)]
         counted = [op for op in _COUNTED if self.target.has(op, lanes)]
-        for a, b in self._tried(combinations_with_replacement(values, 2), new, read):
+        scaled = self.target.has("scaled-sum", lanes)
+        couples = combinations_with_replacement(values, 2) if read is None else ((value, read) for value in values)
+        for couple in self._tried(couples, new):
             for op in either:
-                yield (op, (a, b), 0), self.domain.two(op, self.bits[a], self.bits[b])
-        for a, b in self._tried(product(values, repeat=2) if ordered else (), new, read):
-            for op in ordered:
-                yield (op, (a, b), 0), self.domain.two(op, self.bits[a], self.bits[b])
-        for (a,) in self._tried(((a,) for a in values), new, read):
+                yield (op, couple, 0), self.domain.two(op, *map(self.bits.__getitem__, couple))
+            for a, b in dict.fromkeys((couple, couple[::-1])):
+                for op in ordered:
+                    yield (op, (a, b), 0), self.domain.two(op, self.bits[a], self.bits[b])
+                for count in (1, 2, 3) if scaled and isinstance(a, int) and isinstance(b, int) else ():
+                    moved = self.domain.turned("shl", self.bits[b], count)
+                    yield ("scaled-sum", (a, b), count), self.domain.two("add", self.bits[a], moved)
+        for (a,) in self._tried(((a,) for a in (values if read is None else (read,))), new):
             for op, count in product(counted, range(1, 64)):
                 yield (op, (a,), count), self.domain.turned(op, self.bits[a], count)
             if self.target.has("not", lanes):
                 yield ("not", (a,), 0), self.bits[a] ^ self.domain.ones
-        in_registers = [value for value in values if isinstance(value, int)]
-        if self.target.has("scaled-sum", lanes):
-            for a, b in self._tried(product(in_registers, repeat=2), new, read):
-                for count in (1, 2, 3):
-                    moved = self.domain.turned("shl", self.bits[b], count)
-                    yield ("scaled-sum", (a, b), count), self.domain.two("add", self.bits[a], moved)
 
-    def _tried(
-        self, groups: Iterable[tuple[Argument, ...]], new: int, read: int | None
-    ) -> Iterator[tuple[Argument, ...]]:
-        """Yield groups that `_spares` allows, but none of constants only; with `read`, only those with that value."""
+    def _tried(self, groups: Iterable[Args], new: int) -> Iterator[Args]:
+        """Yield groups that `_spares` allows, but none of constants only."""
         for args in groups:
-            constant = all(isinstance(arg, Known) for arg in args)
-            if not constant and (read is None or read in args) and self._spares(args, new):
+            if not all(isinstance(arg, Known) for arg in args) and self._spares(args, new):
                 if thread_time() > self.until:
                     raise OutOfTime
                 yield args

@@ -112,24 +112,22 @@ def others(trials: Trials, step: ProgramStep, _: float) -> Iterator[Candidate]:
         yield Candidate(known, known.words, describe(program, known))
 
 
-def _new(
-    trials: Trials, step: ProgramStep, until: float, found: Callable[[Expressions], Iterator[tuple[ProgramStep, ...]]]
-) -> Iterator[Candidate]:
+def _new(trials: Trials, step: ProgramStep, until: float, number: int) -> Iterator[Candidate]:
     if step.form.file == "mask":
         return
     beside: list[Argument] = [*values_beside(trials, step), *constants(trials.program, step)]
-    for steps in found(Expressions(trials, step, beside, until)):
+    for steps in Expressions(trials, step, beside, until).chains(number):
         known = dict(trials.values)
         for new in steps:
             known[new.number] = new.form.result(trials.few, [lanes_of(arg, known) for arg in new.args])
         yield Candidate(steps[-1].number, known[steps[-1].number], "; ".join(new.description for new in steps), steps)
 
 
-single: Level = partial(_new, found=Expressions.single)
+single: Level = partial(_new, number=1)
 """Level b: one new instruction of the target over values and constants."""
-pairs: Level = partial(_new, found=Expressions.pairs)
+pairs: Level = partial(_new, number=2)
 """Level c: two new instructions of the target, of which the second reads the first."""
-triples: Level = partial(_new, found=Expressions.triples)
+triples: Level = partial(_new, number=3)
 """Level c: three new instructions; the second reads the first, and the third reads the second."""
 
 
