@@ -36,7 +36,8 @@ def add_arguments(parser: ArgumentParser) -> None:
         action="append",
         choices=[*LEVELS],
         help="a: replace each instruction's result by another value or a constant; b: by one new instruction;  "
-        "c: by two or three (default: all, in this order)",
+        "c: by two or three; d: by one to three that read what few replaced ones read, with new constants; "
+        "e: by four (default: all, in this order)",
     )
     parser.add_argument(
         "--budget", type=seconds, default=60.0, metavar="S", help="seconds of processor time a level (default: 60)"

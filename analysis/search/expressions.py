@@ -5,12 +5,12 @@ expression whose errors in several bits cancel is not found.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, combinations_with_replacement, product
 from time import thread_time
 from typing import TypeVar
 
-from setwise.analysis.search.forms import Form
+from setwise.analysis.search.forms import Address, Form, Spelling
 from setwise.analysis.search.packed_samples import ONES, PackedSamples, truth_table
 from setwise.analysis.search.program import Argument, Known, Program, ProgramStep
 from setwise.analysis.search.substitutes import Trials
@@ -34,7 +34,8 @@ class Wanted:
     """The bits that a value must have, and the mask of those that matter, each over all samples in one integer.
 
     `around` is the operation that takes the value: its name, the index of the value among its arguments, its other
-    arguments, and its shift count. It is None if the value replaces the step's result itself.
+    arguments, and its shift count. It is None if the value replaces the step's result itself, and MASKED for an
+    intersection with a constant that is yet to be found.
     """
 
     bits: int
@@ -42,6 +43,7 @@ class Wanted:
     around: tuple[str, int, tuple[Argument, ...], int] | None = None
 
 
+MASKED = ("and", 0, (), 0)
 Args = TypeVar("Args", bound=tuple[Argument, ...])
 
 
@@ -53,10 +55,14 @@ class Expressions:
     """A search for instructions of a target, over the values `beside`, that can replace a step of a program.
 
     Its methods raise OutOfTime when time.thread_time() exceeds `until`. If the code contains moves, it includes
-    replacements that save no step, since they may save a move.
+    replacements that save no step, since they may save a move. With a `window`, only the replaced step, and the nearest
+    ones that it alone needs, are superfluous: that many. New ones read what these read, and shift by counts like
+    theirs. Only in a window are there new constants (masks, factors, the places of bytes).
     """
 
-    def __init__(self, trials: Trials, step: ProgramStep, beside: Sequence[Argument], until: float) -> None:
+    def __init__(
+        self, trials: Trials, step: ProgramStep, beside: Sequence[Argument], until: float, window: int = 0
+    ) -> None:
         self.trials, self.step, self.program, self.until = trials, step, trials.program, until
         self.lanes = step.form.lanes
         self.domain = PackedSamples(trials.few, self.lanes)
@@ -68,10 +74,22 @@ class Expressions:
         self.telling = max(samples, key=lambda start: (self.wanted.caring >> start & ONES).bit_count())
         """The position of the lowest bit of the sample in which the most bits matter."""
         self.needs = _needs(self.program)
-        alive = self.program.with_instead(step.number, Known((0,) * (8 if step.form.file == "vector" else 1)))
+        self.zero = Known((0,) * (8 if step.form.file == "vector" else 1))
+        alive = self.program.with_instead(step.number, self.zero)
         self.alive = sum(1 << other.number for other in alive.steps)
         self.most = len(self.program.steps) - (not trials.moves)  # the maximum number of steps, new ones included
         self.free = 1 + max(self.program.files) + len(self.program.steps)
+        self.counts: Sequence[int] = range(1, 64)
+        self.window = window
+        if window:
+            steps = self._nearest(window)
+            self.alive = sum(1 << other.number for other in self.program.steps if other not in steps)
+            read = {self.zero, *(arg for other in steps for arg in other.args)}
+            self.values = [arg for arg in self.values if arg in read]
+            self.counts = _counts(steps)
+        self.needed = self.domain.some(self.wanted.caring & self.wanted.bits)
+        self.masking = window > 0 and self.needed != (ONES,) * self.lanes
+        """Whether an intersection with a new constant may give the wanted bits."""
         self.seen = {self.bits[arg] for arg in self.values}
 
     def chains(self, new: int, before: tuple[ProgramStep, ...] = ()) -> Iterator[tuple[ProgramStep, ...]]:
@@ -82,6 +100,12 @@ class Expressions:
         if new == 1:
             for expression, _ in self._matching([self.wanted], 1):
                 yield (self._step(expression, 0),)
+            for (arg,) in self._tried(((arg,) for arg in self.values), 1):
+                for mask in self._masks(self.bits[arg]):
+                    yield (self._step(("and", (arg, mask), 0), 0),)
+                places = self._places(arg)
+                if places:
+                    yield (self._step(("multishift", (places, arg), 0), 0),)
             return
         if at == new - 2:
             for inner, target in self._matching([*self._inside(self.wanted, new)], new, read):
@@ -102,6 +126,14 @@ class Expressions:
         self.values = values
 
     # ---- available values
+
+    def _nearest(self, number: int) -> list[ProgramStep]:
+        """Return the replaced step and the nearest ones, at most `number`, that only these need."""
+        dead = {other.number: other for other in self.program.steps if not self.alive >> other.number & 1}
+        found = [self.step]
+        for step in found:
+            found += [dead[arg] for arg in dict.fromkeys(step.args) if arg in dead and dead[arg] not in found]
+        return found[:number]
 
     def _alike(self, arg: Argument) -> bool:
         """Return whether a value is in the step's register file and, unless constant, as wide in a vector register."""
@@ -153,12 +185,17 @@ class Expressions:
                     if (bits ^ target.bits) & target.caring == 0 and (
                         target.around is None or self._spares((*expression[1], *target.around[2]), new)
                     ):
-                        yield expression, target
+                        if target.around != MASKED:
+                            yield expression, target
+                            continue
+                        for mask in self._masks(bits):
+                            yield expression, replace(target, around=("and", 0, (mask,), 0))
         if self.target.has("ternary", 2) and self.lanes > 1:
             in_registers = [arg for arg in self.values if isinstance(arg, int)]
             threes = (args for args in combinations(in_registers, 3) if read is None or read in args)
+            tables = [target for target in wanted if target.around != MASKED]
             for args in self._tried(threes, new):
-                for target in wanted:
+                for target in tables:
                     table = self._table(args, target)
                     if table is not None and (target.around is None or self._spares((*args, *target.around[2]), new)):
                         yield ("ternary", args, table), target
@@ -183,8 +220,11 @@ class Expressions:
                     moved = self.domain.turned("shl", self.bits[b], count)
                     yield ("scaled-sum", (a, b), count), self.domain.two("add", self.bits[a], moved)
         for (a,) in self._tried(((a,) for a in (values if read is None else (read,))), new):
-            for op, count in product(counted, range(1, 64)):
-                yield (op, (a,), count), self.domain.turned(op, self.bits[a], count)
+            for op, count in product(counted, self.counts):
+                bits = self.domain.turned(op, self.bits[a], count)
+                yield (op, (a,), count), bits
+                if self.window and lanes == 1 and op == "shl" and count < 31:  # copies, too
+                    yield ("mul", (a, Known((1 << count,))), 0), bits
             if self.target.has("not", lanes):
                 yield ("not", (a,), 0), self.bits[a] ^ self.domain.ones
 
@@ -210,6 +250,8 @@ class Expressions:
         bits, caring = wanted.bits, wanted.caring
         lanes = max(2, self.lanes) if self.step.form.file == "vector" else 1
         has = {op: self.target.has(op, lanes) for op in (*_EITHER, *_ORDERED, *_COUNTED)}
+        if has["and"] and self.masking:
+            yield Wanted(bits, caring & bits, MASKED)
         for arg in self.values:
             if not self._spares((arg,), new):
                 continue
@@ -227,7 +269,7 @@ class Expressions:
                 yield Wanted(self.domain.two("sub", bits, other), caring, ("add", 0, (arg,), 0))
                 yield Wanted(self.domain.two("add", bits, other), caring, ("sub", 0, (arg,), 0))
                 yield Wanted(self.domain.two("sub", other, bits), caring, ("sub", 1, (arg,), 0))
-        for count in range(1, 64):
+        for count in self.counts:
             low = self.domain.every((1 << count) - 1)
             turned = (
                 ("shl", "shr", count, low),
@@ -238,6 +280,40 @@ class Expressions:
                 if has[op] and bits & caring & lost == 0:
                     before = self.domain.turned(inverse, bits, back), self.domain.turned(inverse, caring, back)
                     yield Wanted(*before, (op, 0, (), count))
+
+    # ---- constants
+
+    def _masks(self, value: int) -> Iterator[Known]:
+        """Yield the constants, if any, whose intersection with a value gives the wanted bits.
+
+        A bit that no sample decides is 0, or as in a constant of the window.
+        """
+        bits, caring = self.wanted.bits, self.wanted.caring
+        if not self.masking or caring & bits & ~value:
+            return
+        zeros = self.domain.some(caring & ~bits & value)
+        if any(one & zero for one, zero in zip(self.needed, zeros, strict=True)):
+            return
+        rest = (0,) * (len(self.zero.words) - self.lanes)
+        for old in [arg.words for arg in self.values if isinstance(arg, Known)]:
+            words = ((word | one) & ~zero for word, one, zero in zip(old, self.needed, zeros, strict=False))
+            yield Known((*words, *rest))
+
+    def _places(self, arg: Argument) -> Known | None:
+        """Return where in its lane of a value each wanted byte begins, as the control of a multishift, or None."""
+        if not self.window or self.lanes < 8 or not self.target.has("multishift", self.lanes):
+            return None
+        found: dict[tuple[int, int], int] = {}
+        for count in range(64):
+            wrong = self.domain.some(
+                (self.domain.turned("rotl", self.bits[arg], count) ^ self.wanted.bits) & self.wanted.caring
+            )
+            for lane, at in product(range(self.lanes), range(0, 64, 8)):
+                if wrong[lane] >> at & 255 == 0:
+                    found.setdefault((lane, at), at - count & 63)
+        if len(found) < 8 * self.lanes:
+            return None
+        return Known(tuple([sum(found[lane, at] << at for at in range(0, 64, 8)) for lane in range(self.lanes)]))
 
     # ---- steps
 
@@ -254,7 +330,7 @@ class Expressions:
 
     def _describe(self, op: str, args: tuple[Argument, ...], number: int) -> str:
         names = {step.number: f"({step.description.partition(' at offset ')[0]})" for step in self.program.steps}
-        names |= {self.free + at: f"new{at + 1}" for at in range(3)}
+        names |= {self.free + at: f"new{at + 1}" for at in range(4)}
         texts = [
             f"{max(arg.words):#x}" if isinstance(arg, Known) else names.get(arg, f"argument {arg + 1}") for arg in args
         ]
@@ -274,6 +350,15 @@ def _form(target: str, op: str, number: int, args: int, wide: bool, bits: int) -
     row: Row = TARGETS[target].rows_for(Value(op, given, attr, lanes))[0]
     file: RegisterFile = "vector" if wide else "general"
     return Form(row, op, attr, (file,) * args, file, bits)
+
+
+def _counts(steps: Iterable[ProgramStep]) -> list[int]:
+    """Return 1, the shift counts of lifted instructions, their differences, and those to 64."""
+    parts = [part for step in steps if isinstance(step.form.row, Spelling) for part in step.form.row.parts]
+    scales = [part.scale.bit_length() - 1 for part in parts if isinstance(part, Address)]
+    counts = {0, *scales, *(part for part in parts if isinstance(part, int))}
+    apart = {abs(a - b) for a, b in combinations(counts, 2)}
+    return sorted({1, *apart, *(64 - count for count in apart)} & {*range(1, 64)})
 
 
 def _needs(program: Program) -> dict[int, int]:

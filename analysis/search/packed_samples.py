@@ -1,6 +1,9 @@
 """The words of several lanes on the samples of each, packed in one integer, and bitwise operations on all of them."""
 
-from setwise.analysis.semantics.samples import Samples
+from functools import reduce
+from operator import or_
+
+from setwise.analysis.semantics.samples import Sampled, Samples
 
 ONES = (1 << 64) - 1
 _LOW, _HIGH = 0x7F7F_7F7F_7F7F_7F7F, 0x8080_8080_8080_8080
@@ -43,6 +46,11 @@ class PackedSamples(Samples):
         if op == "shr":
             return a >> count & every(ONES >> count)
         return left | a >> 64 - count & every((1 << count) - 1)
+
+    def some(self, bits: int) -> tuple[int, ...]:
+        """Return for each lane the bits that are set in some sample."""
+        words, number = self.words(Sampled(bits)), self.few.number
+        return tuple([reduce(or_, words[at : at + number]) for at in range(0, len(words), number)])
 
 
 def truth_table(a: int, b: int, c: int, ones: int, zeros: int) -> int | None:

@@ -112,11 +112,11 @@ def others(trials: Trials, step: ProgramStep, _: float) -> Iterator[Candidate]:
         yield Candidate(known, known.words, describe(program, known))
 
 
-def _new(trials: Trials, step: ProgramStep, until: float, number: int) -> Iterator[Candidate]:
+def _new(trials: Trials, step: ProgramStep, until: float, number: int, window: int = 0) -> Iterator[Candidate]:
     if step.form.file == "mask":
         return
     beside: list[Argument] = [*values_beside(trials, step), *constants(trials.program, step)]
-    for steps in Expressions(trials, step, beside, until).chains(number):
+    for steps in Expressions(trials, step, beside, until, window).chains(number):
         known = dict(trials.values)
         for new in steps:
             known[new.number] = new.form.result(trials.few, [lanes_of(arg, known) for arg in new.args])
@@ -158,7 +158,14 @@ def describe(program: Program, argument: Argument) -> str:
     return f"the result of {description}" if description else f"argument {argument + 1}"
 
 
-LEVELS: Mapping[str, tuple[Level, ...]] = MappingProxyType({"a": (others,), "b": (single,), "c": (pairs, triples)})
+def windows(*numbers: int) -> tuple[Level, ...]:
+    """Return levels d and e: as many new instructions, in windows of two more."""
+    return tuple([partial(_new, number=number, window=number + 2) for number in numbers])
+
+
+LEVELS: Mapping[str, tuple[Level, ...]] = MappingProxyType(
+    {"a": (others,), "b": (single,), "c": (pairs, triples), "d": windows(1, 2, 3), "e": windows(4)}
+)
 """The levels by letter; within a level, the cheaper search comes first."""
 
 
@@ -369,7 +376,8 @@ def shorten(
 ) -> None:
     """Search for shorter code with the same contract and update the sessions in place.
 
-    Levels: a, another value in place of a result; b, one new instruction, or new order and registers; c, two or three.
+    Levels: a, another value in place of a result; b, one new instruction, or new order and registers; c, two or three;
+    d, one to three with new constants, as if few instructions were replaceable; e, four.
     A level's search takes about `budget` seconds of CPU time. If interrupted, sessions keep improvements; with several
     processes, those before the first unfinished one. Raises CannotRunHere if a process dies. Needs NumPy and bitwuzla.
     """

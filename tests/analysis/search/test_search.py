@@ -89,6 +89,77 @@ def test_the_first_step_to_the_right_comes_from_the_fill_to_the_left() -> None:
     assert description.endswith("'shr rax,8' at offset 0x4c is replaced by new1 = argument 1 rol 56")
 
 
+def only(code: tuple[SearchSubject, Binary], place: int, level: str, after: int, text: str) -> None:
+    """Check what a level finds for an instruction, and that those before find nothing as short for it."""
+    finding = found(*code, level, place, place + 1)
+    assert finding is not None
+    assert finding.after == after
+    assert text in finding.description
+    for other in "abcd".partition(level)[0]:
+        first = place + (other == "b")  # after the unchanged program
+        longer = found(*code, other, first, first + 1)
+        assert longer is None or longer.after > after
+
+
+def test_a_mask_cuts_off_what_a_rotate_brings_round() -> None:
+    only(superseded("leapers.pawns.black", "bmi2"), 1, "d", 5, "argument 1 rol 57; new2 = new1 & 0xfefefefefefefe")
+
+
+def test_a_product_shifts_a_copy() -> None:
+    only(superseded("leapers.knights", "bmi2"), 10, "d", 18, "new1 = mul of ('or rcx,rax'), 0x10000")
+
+
+@pytest.mark.slow
+def test_bytes_of_a_lane_begin_anywhere() -> None:
+    only(superseded("leapers.knights", "gfni"), 2, "d", 7, "multishift of 0x3a2a36261810211f")
+
+
+BEHIND = """
+import setwise
+from setwise import Board, Word
+
+
+@setwise.routine
+def behind(board: Board) -> Board:
+    board |= board >> 8
+    return board | board >> 16
+
+
+@behind.specification
+def _(board: Word) -> Word:
+    return board | board >> 8 | board >> 16 | board >> 24
+"""
+
+
+def test_four_instructions_are_found_at_once(tmp_path: Path) -> None:
+    """No value of the flipped board is of use for the board itself."""
+    own = tmp_path / "behind.py"
+    own.write_text(BEHIND)
+    flipped = Binary(bytes.fromhex("480fcf 4889f9 48c1e108 4809f9 4889c8 48c1e010 4809c8 480fc8 c3"))
+    subject = SearchSubject(f"{own}:behind", "x86-64", "sysv")
+    only((subject, flipped), 5, "e", 6, "new3 = new2 >> 16; new4 = new3 | new2")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "isa", "after"),
+    [
+        ("leapers.pawns.white", "bmi2", 5),
+        ("leapers.pawns.black", "bmi2", 5),
+        ("leapers.knights", "bmi2", 17),
+        ("leapers.knights", "x86-64", 17),
+        ("leapers.knights", "gfni", 7),
+        ("leapers.kings", "gfni", 7),
+        pytest.param("sliders.union", "x86-64", 100, marks=pytest.mark.long),
+    ],
+)
+def test_new_constants_shorten_kernels_that_were(name: str, isa: str, after: int) -> None:
+    """The table in docs/proofs.md has these."""
+    subject, binary = superseded(name, isa)
+    session = run_session(SearchSession("", subject, binary, binary), ("d",), 1000)
+    assert length(session.binary) == after
+
+
 @pytest.mark.slow
 def test_a_value_may_be_narrower_than_who_reads_it() -> None:
     """Two boards in the lower lanes of a register whose upper lanes are then zeros."""
