@@ -36,7 +36,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         action="append",
         choices=[*LEVELS],
         help="a: replace each instruction's result by another value or a constant; b: by one new instruction;  "
-        "c: by two or three; d: by one to three that read what few replaced ones read, with new constants; "
+        "c: by two or three; d: by one to three that read what few replaced ones read, with new constants or carries; "
         "e: by four (default: all, in this order)",
     )
     parser.add_argument(

@@ -6,11 +6,12 @@ expression whose errors in several bits cancel is not found.
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations, combinations_with_replacement, product
 from time import thread_time
 from typing import TypeVar
 
-from setwise.analysis.search.forms import Address, Form, Spelling
+from setwise.analysis.search.forms import Address, Form, Spelling, with_carry
 from setwise.analysis.search.packed_samples import ONES, PackedSamples, truth_table
 from setwise.analysis.search.program import Argument, Known, Program, ProgramStep
 from setwise.analysis.search.substitutes import Trials
@@ -57,7 +58,7 @@ class Expressions:
     Its methods raise OutOfTime when time.thread_time() exceeds `until`. If the code contains moves, it includes
     replacements that save no step, since they may save a move. With a `window`, only the replaced step, and the nearest
     ones that it alone needs, are superfluous: that many. New ones read what these read, and shift by counts like
-    theirs. Only in a window are there new constants (masks, factors, the places of bytes).
+    theirs. Only in a window are there new constants (masks, factors, the places of bytes) and carries.
     """
 
     def __init__(
@@ -103,6 +104,7 @@ class Expressions:
             for (arg,) in self._tried(((arg,) for arg in self.values), 1):
                 for mask in self._masks(self.bits[arg]):
                     yield (self._step(("and", (arg, mask), 0), 0),)
+                yield from self._carried(arg)
                 places = self._places(arg)
                 if places:
                     yield (self._step(("multishift", (places, arg), 0), 0),)
@@ -280,6 +282,30 @@ class Expressions:
                 if has[op] and bits & caring & lost == 0:
                     before = self.domain.turned(inverse, bits, back), self.domain.turned(inverse, caring, back)
                     yield Wanted(*before, (op, 0, (), count))
+
+    # ---- flags
+
+    @cached_property
+    def carries(self) -> list[tuple[ProgramStep, int]]:
+        """The steps that do not need the replaced step and leave a carry in some sample, each with its carries."""
+        found: list[tuple[ProgramStep, int]] = []
+        few, below = self.trials.few, self.program.below(self.step.number)
+        for step in self.program.steps if self.window and self.step.form.file == "general" else ():
+            if step.number in below or step.form.file != "general" or "cf" not in step.form.example[0].flags_written:
+                continue
+            args = [(0,), (0,), *map(self.trials.lanes, (*step.args, step.number))]
+            found.append((step, self.domain.joined(with_carry("adc", step.form).result(few, args), few).bits))
+        return [(step, carry) for step, carry in found if carry]
+
+    def _carried(self, a: Argument) -> Iterator[tuple[ProgramStep, ...]]:
+        """Yield sums of a value, another one and the carry of a step, and differences."""
+        for b, (setter, carry) in product(self.values, self.carries):
+            args = (a, b, *setter.args, setter.number)
+            for name, op in (("adc", "add"), ("sbb", "sub")):
+                bits = self.domain.two(op, self.domain.two(op, self.bits[a], self.bits[b]), carry)
+                if (bits ^ self.wanted.bits) & self.wanted.caring == 0 and self._spares(args, 1):
+                    text = f"{self._describe(name, args[:2], 0)} and the carry of {setter.description}"
+                    yield (ProgramStep(self.free, with_carry(name, setter.form), args, f"new1 = {text}"),)
 
     # ---- constants
 

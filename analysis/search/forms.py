@@ -129,6 +129,8 @@ class Form:
     files: tuple[RegisterFile, ...]
     file: RegisterFile | None
     bits: int
+    carry: "Form | None" = None
+    """An instruction whose carry this one reads. Its arguments follow this one's, and then the number of its result."""
 
     @property
     def offset(self) -> int:
@@ -159,22 +161,28 @@ class Form:
 
     def result(self, domain: Domain, args: Sequence[Lanes]) -> Lanes:
         """Return the result of the instruction for these arguments; of a store, the words that it writes."""
-        decoded, places, result = self.example
+        _, _, result = self.example
         memory = _Stores()
         state = MachineState(domain, memory)
-        if result is not None:
-            _put(state, result, (0,) * 8 if result.file == "vector" else (0,))
-        for place, lanes in zip(places, args, strict=True):
-            _put(state, place, lanes)
-        try:
-            execute(decoded, state)
-        except TypeError as error:
-            raise SearchError(f"'{decoded.text()}' cannot be searched: {error}") from None
+        self._execute(state, args)
         if result is None:
             return tuple(memory.stored[at] for at in sorted(memory.stored))
         if result.file == "vector":
             return state.vectors[_full(result)]
         return (state.registers[_full(result)],)
+
+    def _execute(self, state: MachineState, args: Sequence[Lanes]) -> None:
+        decoded, places, result = self.example
+        if self.carry is not None:
+            self.carry._execute(state, args[len(places) : -1])
+        if result is not None:
+            _put(state, result, (0,) * 8 if result.file == "vector" else (0,))
+        for place, lanes in zip(places, args, strict=self.carry is None):
+            _put(state, place, lanes)
+        try:
+            execute(decoded, state)
+        except TypeError as error:
+            raise SearchError(f"'{decoded.text()}' cannot be searched: {error}") from None
 
 
 @cache
@@ -200,6 +208,13 @@ def _put(state: MachineState, register: Register, lanes: Lanes) -> None:
         state.vectors[_full(register)] = tuple(lanes)
     else:
         (state.registers[_full(register)],) = lanes
+
+
+def with_carry(mnemonic: str, carry: Form) -> Form:
+    """Return the form of adc or sbb of two registers and the carry of an instruction."""
+    parts = (Hole("d", "general", 64), Hole("b", "general", 64))
+    row = Spelling("lifted", mnemonic, "", parts=parts, over=True)
+    return Form(row, "lifted", None, ("general", "general"), "general", 64, carry)
 
 
 class _Stores(AddressSpace):

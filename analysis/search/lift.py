@@ -52,6 +52,8 @@ class _Lifting:
     steps: list[ProgramStep] = field(default_factory=list)
     given: int = 0
     """The number of parameters that are the routine's; the others are callee-saved or undefined registers."""
+    setter: ProgramStep | None = None
+    """The step that set the carry flag last, or None if no step did."""
     entry: dict[str, Argument] = field(default_factory=dict)
     """The number of the parameter in each register at entry, by the name of the whole register."""
 
@@ -81,6 +83,7 @@ class _Lifting:
         name, operands = instruction.mnemonic, instruction.operands
         if name in _IDLE:
             return
+        made = len(self.steps)
         known = {*self.at, *(["rsp"] if name in ("add", "sub") else [])}
         strange = next((o for o in operands if isinstance(o, Reg) and o.full not in known), None)
         if strange:
@@ -92,6 +95,8 @@ class _Lifting:
             self.at[first], self.at[second] = self.at[second], self.at[first]
         elif not self._moved(instruction):
             self._operation(instruction)
+        if "cf" in instruction.flags_written | instruction.flags_undefined:
+            self.setter = self.steps[-1] if self.steps[made:] and "cf" in instruction.flags_written else None
 
     def refusal(self, instruction: Decoded, why: str) -> SearchError:
         return SearchError(f"{instruction.title}: {why}")
@@ -166,8 +171,8 @@ class _Lifting:
     # ---- operations
 
     def _operation(self, instruction: Decoded) -> None:
-        if instruction.flags_read:
-            raise self.refusal(instruction, "code that reads flags is not supported")
+        if instruction.flags_read and (instruction.flags_read != {"cf"} or self.setter is None):
+            raise self.refusal(instruction, "code that reads flags is not supported, but for the carry of an operation")
         if instruction.mask is not None:
             raise self.refusal(instruction, "write masks are not supported")
         if not instruction.writes and not instruction.stores:
@@ -200,6 +205,9 @@ class _Lifting:
         if name == "vpternlogq" and self.target.has("ternary", 2) and isinstance(parts[-1], int):
             (own,) = (row for row in self.target.rows if row.op == "ternary")
             form = Form(own, "ternary", parts[-1], files, "vector", first.bits)
+        if instruction.flags_read and self.setter is not None:
+            form = replace(form, carry=self.setter.form)
+            reading.args += [*self.setter.args, self.setter.number]
         known = self._known(form, reading.args, instruction)
         if known is not None:
             self.at[first.full] = known

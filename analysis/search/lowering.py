@@ -31,8 +31,14 @@ class _Lifted(Target):
 
 def shortest(program: Program, plan: Plan) -> Code | None:
     """Return a program's code in its own order, or rescheduled if that has fewer instructions; None if it has none."""
+    steps = {step.number: step for step in program.steps}
+    carries = [step for step in program.steps if step.form.carry is not None]
+    for step in carries:  # the carry must still be that of the same operation
+        setter = steps.get(step.args[-1]) if isinstance(step.args[-1], int) else None
+        if setter is None or (setter.form, setter.args) != (step.form.carry, step.args[len(step.form.files) : -1]):
+            return None
     codes = []
-    for order in (lambda state: state, schedule_pass):
+    for order in (lambda state: state, schedule_pass)[: 1 if carries else 2]:  # a schedule may part it from its reader
         try:
             codes.append(_code(program, plan, order))
         except ValueError:  # out of registers, or too large a frame
@@ -96,7 +102,7 @@ class _Writing:
         return constant if lanes == 1 else self._in_register(constant)
 
     def _made(self, step: ProgramStep) -> Value:
-        form, args = step.form, list(step.args)
+        form, args = step.form, list(step.args[: len(step.form.files)])
         row = form.row
         if form.op in COMMUTATIVE and not row.tied and isinstance(args[0], Known):
             args.reverse()

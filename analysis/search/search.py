@@ -377,7 +377,7 @@ def shorten(
     """Search for shorter code with the same contract and update the sessions in place.
 
     Levels: a, another value in place of a result; b, one new instruction, or new order and registers; c, two or three;
-    d, one to three with new constants, as if few instructions were replaceable; e, four.
+    d, one to three with new constants or carries, as if few instructions were replaceable; e, four.
     A level's search takes about `budget` seconds of CPU time. If interrupted, sessions keep improvements; with several
     processes, those before the first unfinished one. Raises CannotRunHere if a process dies. Needs NumPy and bitwuzla.
     """

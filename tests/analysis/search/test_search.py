@@ -89,6 +89,19 @@ def test_the_first_step_to_the_right_comes_from_the_fill_to_the_left() -> None:
     assert description.endswith("'shr rax,8' at offset 0x4c is replaced by new1 = argument 1 rol 56")
 
 
+WEST = (
+    SearchSubject("push.attacks.west", "bmi2", "sysv"),
+    Binary(
+        bytes.fromhex(
+            "4823353900000048f7d64809fec4e2c2f5ce4889ca4883e20148d1e9c4e2f3f5ce4829cf4829d7488b051a0000004821f8c3"
+        ),
+        bytes.fromhex(8 * "7e" + 8 * "7f"),
+        64,
+    ),
+)
+"""By hand: ...; pext rcx,rdi,rsi; mov rdx,rcx; and rdx,1; shr rcx,1; pdep rcx,rcx,rsi; sub rdi,rcx; sub rdi,rdx; ..."""
+
+
 def only(code: tuple[SearchSubject, Binary], place: int, level: str, after: int, text: str) -> None:
     """Check what a level finds for an instruction, and that those before find nothing as short for it."""
     finding = found(*code, level, place, place + 1)
@@ -112,6 +125,10 @@ def test_a_product_shifts_a_copy() -> None:
 @pytest.mark.slow
 def test_bytes_of_a_lane_begin_anywhere() -> None:
     only(superseded("leapers.knights", "gfni"), 2, "d", 7, "multishift of 0x3a2a36261810211f")
+
+
+def test_a_difference_takes_the_carry_of_a_shift() -> None:
+    only(WEST, 8, "d", 9, "sbb of argument 1, ('pdep rcx,rcx,rsi') and the carry of 'shr rcx,1'")
 
 
 BEHIND = """
@@ -158,6 +175,19 @@ def test_new_constants_shorten_kernels_that_were(name: str, isa: str, after: int
     subject, binary = superseded(name, isa)
     session = run_session(SearchSession("", subject, binary, binary), ("d",), 1000)
     assert length(session.binary) == after
+
+
+def test_a_carry_is_followed_from_its_operation() -> None:
+    """Code that comes back reads the same carry; a replacement that takes the operation away gives no code."""
+    subject, binary = WEST
+    finding = found(subject, binary, "d", 8, 9)
+    assert finding is not None
+    program = lift(finding.binary, subject.task, subject.plan.target)
+    code = shortest(program, subject.plan)
+    assert code is not None
+    assert binary_of_code(code) == finding.binary
+    (setter,) = [step.number for step in program.steps if step.description.startswith("'shr")]
+    assert shortest(program.with_instead(setter, 0), subject.plan) is None
 
 
 @pytest.mark.slow
