@@ -171,7 +171,7 @@ def test_four_instructions_are_found_at_once(tmp_path: Path) -> None:
     ],
 )
 def test_new_constants_shorten_kernels_that_were(name: str, isa: str, after: int) -> None:
-    """As the table in docs/proofs.md says, or further with more time."""
+    """As the table in reports/optimality.md says, or further with more time."""
     subject, binary = superseded(name, isa)
     session = run_session(SearchSession("", subject, binary, binary), ("d",), 1000)
     assert length(session.binary) <= after
