@@ -59,9 +59,12 @@ def prune_phis(graph: Graph) -> Graph:
 
 
 def _stays(region: Region, at: int, unread: set[Value]) -> bool:
-    """Return whether in each body the next value of carried value number `at` is its phi, or is unread."""
+    """Return whether in each body the next value of carried value number `at` is its phi, or is unread.
+
+    A region that writes memory keeps its results, by which the graph refers to it.
+    """
     pairs = zip(region.bodies, region.phis, strict=True)
-    return all(body[at] is phis[at] or phis[at] in unread for body, phis in pairs)
+    return not any(region.effects) and all(body[at] is phis[at] or phis[at] in unread for body, phis in pairs)
 
 
 def _read(graph: Graph, owners: dict[Value, Owner]) -> tuple[set[tuple[Region, int]], set[Value]]:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from setwise.analysis.spec.evaluator import evaluate
 from setwise.codegen.ir.control import nonzero, repeat, switch, when
 from setwise.codegen.ir.graph import Graph
-from setwise.codegen.ir.values import Region, Value, parameter
+from setwise.codegen.ir.values import Region, Value, parameter, store
 from setwise.codegen.passes.prune_phis import prune_phis
 
 
@@ -35,6 +35,14 @@ def test_what_stays_is_not_carried() -> None:
     assert carried(lambda a, b, c: when(nonzero(c), lambda a, b: (a, b + a), a, b))[1] == {"when": 1}
     bodies = (lambda a, b: (a + 1, b), lambda a, b: (a ^ b, b))
     assert carried(lambda a, b, c: switch(c & 1, bodies, a, b, falls=True))[1] == {"switch": 1}
+
+
+def test_what_writes_memory_stays() -> None:
+    """The value that it carries stays as it is, but without it nothing would lead to the region."""
+    pointer, index, board = (parameter(i) for i in range(3))
+    writing = when(nonzero(board), lambda board: (board, store(pointer, index, board)), board)
+    left = prune_phis(Graph((pointer, index, board), writing))
+    assert [region.effects[0][0].op for region in {v.region for v in left.order} if region] == ["put-entry"]
 
 
 def test_what_one_body_changes_is_carried() -> None:
