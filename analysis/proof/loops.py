@@ -26,20 +26,21 @@ _RISES = "the first a boards are done and right, and a rises to n"
 _TRIES = 16  # most attempts to make an invariant inductive, without `limits` and again with them
 _MOST_SETS = 6  # most words of which pairs are guessed about
 _FORGOTTEN = ("registers", "vectors", "flags")  # these, and bytes of memory, may be unknown at a loop's head
-_OF_INVARIANT = [("memory", "arrays", name) for name in ("frontier", "round", "touched", "written")]
+_OF_INVARIANT = ("memory", "arrays")
 
 
 @dataclass(frozen=True, slots=True)
 class LoopHead:
     """An instance of an invariant at a loop's head.
 
-    The variables have `values`, `conditions` hold, `frontier` boards are done and `left` remain. Each of the `guesses`
-    may hold in addition.
+    The variables have `values`, `conditions` hold, `frontier` boards are done and `left` remain from number `first` on.
+    Each of the `guesses` may hold in addition.
     """
 
     values: Mapping[Variable, Bits]
     conditions: Sequence[Bits]
     frontier: Bits
+    first: Bits
     left: Bits
     guesses: Sequence[Bits]
 
@@ -48,13 +49,16 @@ class LoopHead:
 class Invariant:
     """A loop invariant over arrays of `count` boards.
 
-    `start` boards are done before the loop, and each iteration does `each` more. `moving` maps an induction variable
-    to its initial value and its step in an iteration. A variable in a register may count up to one of `limits`.
+    `start` boards are done before the loop, all but those from number `first` on. Each iteration does `each` more, the
+    next ones if `upward`, else the last ones. `moving` maps an induction variable to its initial value and its step in
+    an iteration. A variable in a register may count up to one of `limits`.
     """
 
     domain: Addresses
     count: Bits
     start: Bits
+    first: Bits
+    upward: bool | None
     each: int
     moving: Mapping[Variable, tuple[Bits, int]]
     limits: Sequence[Bits]
@@ -76,7 +80,8 @@ class Invariant:
                 guesses += [domain.ult(values[variable], limit, 64) for limit in self.limits]
                 guesses += [domain.not_(domain.ult(limit, values[variable], 64), 1) for limit in self.limits]
         conditions = [domain.ult(rounds, MOST_BOARDS, 64), domain.not_(domain.ult(all_left, done, 64), 1)]
-        return LoopHead(values, conditions, domain.add(self.start, done, 64), left, guesses)
+        first = domain.add(self.first, done, 64) if self.upward else self.first
+        return LoopHead(values, conditions, domain.add(self.start, done, 64), first, left, guesses)
 
     def _times(self, number: Bits, rate: int) -> Bits:
         if rate < 0:
@@ -91,7 +96,7 @@ class Guesses:
 
     def head(self, _: Bits) -> LoopHead:
         """Return the head, at which nothing else is known."""
-        return LoopHead({}, (), 0, 0, ())
+        return LoopHead({}, (), 0, 0, 0, ())
 
 
 def guess(
@@ -100,11 +105,13 @@ def guess(
     """Return a guessed invariant for the head of `path`, from one iteration, which ends in `backs`.
 
     `count` is the number of boards in each array, `variables` are the parts of the state that the iteration changes.
-    Raises Unsupported unless there are arrays and all `backs` write the same number of boards, at least one.
+    Raises Unsupported unless there are arrays and all `backs` write the same number of boards, at least one, and at the
+    same end.
     """
     arrays = path.space.arrays
     (each, *unlike) = {_written(back) - _written(path) for back in backs}
-    if arrays is None or unlike or each < 1:
+    (upward, *ends) = {back.space.arrays.upward if back.space.arrays else None for back in backs}
+    if arrays is None or unlike or ends or each < 1:
         raise Unsupported(f"no invariant is found for the loop at {path.offset:#x}: {_REMEDY}")
     moving = {}
     for variable in variables:
@@ -117,7 +124,8 @@ def guess(
     changing = {variable.key for variable in variables}
     unchanged = [value for name, value in path.state.registers.items() if ("registers", name) not in changing]
     limits = [value for value in unchanged if not isinstance(value, (int, Pointer))]
-    return Invariant(domain, count, domain.add(arrays.frontier, _written(path), 64), each, moving, limits)
+    start, first = (domain.add(done, _written(path), 64) for done in (arrays.frontier, arrays.first))
+    return Invariant(domain, count, start, first if upward else arrays.first, upward, each, moving, limits)
 
 
 def _written(path: Path) -> int:
@@ -160,14 +168,13 @@ class Loops:
         head = path.offset
         if head in path.inside:
             raise Unsupported(f"enters the loop at {head:#x} again from an outer loop: nest none, or run setwise check")
+        if path.space.arrays and path.space.arrays.start is not None:
+            self.settle(path)
         once = path.fork(head, 1)
         once.inside |= {head}
         backs, rest = self._round(once)
         if not backs:
             return rest  # no path comes back to the head
-        if path.space.arrays and backs[0].space.arrays:
-            # All iterations count from the end that the first one chose; with no board done, either end is right.
-            path.space.arrays.upward = backs[0].space.arrays.upward
         changes = _Changes()
         self._note(changes, path, backs)
         invariants: list[Invariant | Guesses] = [Guesses()]
@@ -243,7 +250,7 @@ class Loops:
         there = dict[Key, bool]()
         for back in backs:
             for key, is_there in changed(start.state, back.state).items():
-                if key not in changes.keys and key[:3] not in _OF_INVARIANT:
+                if key not in changes.keys and key[:2] != _OF_INVARIANT:
                     there[key] = there.get(key, True) and is_there
         for key, is_there in there.items():
             if key[1:] == ("rsp",) or not (key[0] in _FORGOTTEN or is_byte(key)):
@@ -259,6 +266,7 @@ class Loops:
         claims: list[tuple[Variable | None, Bits]] = [(None, condition) for condition in head.conditions]
         if path.space.arrays is not None:
             claims.append((None, self._is_same(path.space.arrays.frontier, head.frontier)))
+            claims.append((None, self._is_same(path.space.arrays.first, head.first)))
         claims += [(of, self._is_same(get(path.state, of), value)) for of, value in head.values.items()]
         return claims
 
@@ -302,7 +310,7 @@ class Loops:
         """Run one iteration from the head. Return the paths that come back to it, and all other paths and Stops."""
         head, backs, rest = start.offset, list[Path](), Ways()
         for end in self.explorer.run(start, one_round=True):
-            if isinstance(end, Path) and end.offset == head:
+            if isinstance(end, Path) and end.offset == head and not end.settles:
                 backs.append(end)
             else:
                 rest.append(end)
@@ -315,7 +323,7 @@ class Loops:
         space = start.space
         if space.arrays:
             # Begin a new round, because the conditions so far are about boards of earlier rounds.
-            space.arrays = space.arrays.moved(head.frontier)
+            space.arrays = space.arrays.moved(head.frontier, head.first)
         for key in changes.lost:
             drop(start.state, key)
         for variable in changes.variables:

@@ -25,12 +25,15 @@ class UndecidedError(Unsupported):
     """An address that depends on unknowns.
 
     It is resolved if one of `words` has the same value for all unknowns. With `split`, the path forks instead, once for
-    each value of the first word. The values found are stored in `Space.facts`.
+    each value of the first word. The values found are stored in `Space.facts`. If there is none, a round may begin at
+    `start`.
     """
 
-    def __init__(self, message: str, words: Sequence[Bits], allowed: Bits = 1, split: bool = False) -> None:
+    def __init__(
+        self, message: str, words: Sequence[Bits], allowed: Bits = 1, split: bool = False, start: Bits | None = None
+    ) -> None:
         super().__init__(message, allowed)
-        self.words, self.split = words, split
+        self.words, self.split, self.start = words, split, start
 
 
 class AliasUnknownError(ValueError):
@@ -39,12 +42,14 @@ class AliasUnknownError(ValueError):
 
 @dataclass(slots=True)
 class Arrays:
-    """Arrays of `count` boards each, of which the first `frontier` boards are done.
+    """Arrays of `count` boards each, of which `frontier` boards are done: all but those from number `first` on.
 
     `names` maps bases to names; `results` are the bases of the results. `inputs` are the names of the specification's
-    arrays, several of which may be one array. With `upward`, boards are counted from the start; if False, from the end.
-    The first access decides it; until then it is None. Unless the results are `apart`, one may be an input. An
-    access to boards that are done is unsupported. At a distance in `written`, boards read as new unknowns.
+    arrays, several of which may be one array. With `upward`, boards are counted from the first unfinished one; if
+    False, from the last. The first access after the frontier has moved decides it; until then it is None. If `start` is
+    not None, they are counted from the board at that byte instead, up to the last. Unless the results are `apart`, one
+    may be an input. An access to boards that are done is unsupported. At a distance in `written`, boards read as new
+    unknowns.
 
     `touched` and `written` are for the boards accessed since the frontier last moved, by distance from it, `written` by
     the number of the result, too: the one-bit condition under which one is accessed, and its new value with the
@@ -57,7 +62,9 @@ class Arrays:
     count: Bits
     apart: bool = False
     frontier: Bits = 0
+    first: Bits = 0
     upward: bool | None = None
+    start: Bits | None = None
     round: int = 0
     touched: dict[int, Bits] = field(default_factory=dict)
     written: dict[tuple[int, int], tuple[Bits, Bits]] = field(default_factory=dict)
@@ -66,9 +73,10 @@ class Arrays:
         """Return the unknown board of the array `name` at the distance `place` from the frontier."""
         return domain.unknown(f"{name}[{self.round}+{place}]")
 
-    def moved(self, frontier: Bits) -> "Arrays":
+    def moved(self, frontier: Bits, first: Bits) -> "Arrays":
         """Return the arrays at the start of the next round, with another frontier."""
-        return replace(self, frontier=frontier, round=self.round + 1, touched={}, written={})
+        moved = replace(self, frontier=frontier, first=first, upward=None, start=None)
+        return replace(moved, round=self.round + 1, touched={}, written={})
 
 
 @dataclass(slots=True)
@@ -217,7 +225,7 @@ class Space:
             raise Unsupported(f"accesses {bits} bits of {name}, not a whole board: use 64, or run setwise check")
         index: Bits = 0 if pointer.index is None else pointer.index
         far = f"accesses {arrays.names[pointer.base]} at an index that is not near the first unfinished board"
-        ways = (True, False) if arrays.upward is None else (arrays.upward,)
+        ways = (True, False) if arrays.upward is None and arrays.start is None else (arrays.upward is not False,)
         words = []
         for upward in ways:
             origin = self._origin(arrays, upward)
@@ -234,14 +242,17 @@ class Space:
             place = ahead // 8
             arrays.touched[place] = self.domain.or_(arrays.touched.get(place, 0), wanted, 1)
             return place
-        raise UndecidedError(far, words)
+        raise UndecidedError(far, words, start=index)
 
     def _origin(self, arrays: Arrays, upward: bool) -> Bits:
-        """Return the byte offset in the arrays of the first unfinished board; if not `upward`, of the last one."""
-        domain, first = self.domain, arrays.frontier
+        """Return the byte offset in the arrays of the board that distances are from, if there is no `start`."""
+        domain, board = self.domain, arrays.first
+        if arrays.start is not None:
+            return arrays.start
         if not upward:
-            first = domain.sub(domain.sub(arrays.count, 1, 64), first, 64)
-        return domain.shl(first, 3, 64)
+            left = domain.sub(arrays.count, arrays.frontier, 64)
+            board = domain.add(board, domain.sub(left, 1, 64), 64)
+        return domain.shl(board, 3, 64)
 
     # ---- addresses
 

@@ -201,13 +201,13 @@ class Prover:
         loops: Loops | None = None
         if by_induction or closures:
             loops = Loops(explorer, partial(self._settle, explorer), closures)
-            explorer.heads, explorer.through = code.heads, loops.enter
+            explorer.heads, explorer.through, explorer.settle = code.heads, loops.enter, loops.settle
         else:
             explorer.endless = partial(self._is_endless, case, so_far)
         try:
             ends = explorer.run(Path(entry_state(self._entry, code.image, case), 0))
         finally:
-            explorer.through = explorer.endless = None  # break the reference cycle with the explorer
+            explorer.through = explorer.endless = explorer.settle = None  # break the reference cycle with the explorer
         so_far = replace(
             so_far,
             cases=so_far.cases + 1,
@@ -297,12 +297,14 @@ class Prover:
         boards = sorted({place for place, _ in written})
         if boards != list(range(len(boards))) or len(written) != len(boards) * len(arrays.results):
             raise Unsupported(f"an iteration must write the next boards without gaps, not {boards}: run setwise check")
-        left = domain.sub(arrays.count, arrays.frontier, 64)
+        left = room = domain.sub(arrays.count, arrays.frontier, 64)
+        if arrays.start is not None:  # the round is from there to the last board
+            room = domain.sub(domain.add(arrays.first, left, 64), domain.shr(arrays.start, 3, 64), 64)
         farthest = dict[Bits, int]()
         for place, touched in arrays.touched.items():
             farthest[touched] = max(place, farthest.get(touched, 0))
         for touched, place in farthest.items():
-            if not explorer.sure(path, domain.or_(domain.not_(touched, 1), domain.ult(place, left, 64), 1)):
+            if not explorer.sure(path, domain.or_(domain.not_(touched, 1), domain.ult(place, room, 64), 1)):
                 raise Unsupported("an iteration may access elements past the end of an array: test the index before")
         plain = [self._word(board, 0) for board in task.elements]
         assumed = assumptions(task, domain, plain)
@@ -319,10 +321,17 @@ class Prover:
         done: Bits = len(boards)
         for (place, _), (_, wanted) in written.items():
             if not isinstance(wanted, int):  # a write under a mask, which must select exactly the boards that exist
-                if not explorer.sure(path, domain.eq(wanted, domain.ult(place, left, 64), 1)):
+                if not explorer.sure(path, domain.eq(wanted, domain.ult(place, room, 64), 1)):
                     raise Unsupported("an iteration's write mask may omit a board: mask off only those past the end")
-                done = domain.ite(domain.ult(left, len(boards), 64), left, len(boards), 64)
-        path.space.arrays = arrays.moved(domain.add(arrays.frontier, done, 64))
+                done = domain.ite(domain.ult(room, len(boards), 64), room, len(boards), 64)
+        first = domain.add(arrays.first, done, 64) if arrays.upward else arrays.first
+        if arrays.start is not None:
+            is_whole = domain.eq(domain.extract(arrays.start, 0, 3, 64), 0, 3)
+            ends = [is_whole, domain.eq(done, room, 64), domain.not_(domain.ult(left, room, 64), 1)]
+            if not explorer.sure(path, domain.conjunction(ends)):
+                raise Unsupported("boards in the middle of an array may be done before others: run setwise check")
+            done, first = room, arrays.first
+        path.space.arrays = arrays.moved(domain.add(arrays.frontier, done, 64), first)
 
     def _any(self, each: Iterable[Sequence[Bits]]) -> Bits:
         return reduce(lambda one, other: self.domain.or_(one, other, 1), map(self.domain.conjunction, each), 0)

@@ -45,6 +45,8 @@ class Path:
     """The heads of the loops that this path passed through by an invariant."""
     witness: Model | None = None
     """A model of the path condition, or of an earlier one with fewer conditions."""
+    settles: bool = False
+    """Whether the frontier of the arrays must move before the path can continue."""
 
     @property
     def space(self) -> Space:
@@ -126,11 +128,13 @@ class Explorer:
         self.heads: frozenset[int] = frozenset()  # offsets at which `through` takes over
         self.endless: Callable[[Model], bool] | None = None  # returns whether the code runs forever under a model
         self.through: Callable[[Path], Ways] | None = None  # returns the paths that leave the loop at a path's head
+        self.settle: Callable[[Path], None] | None = None  # verifies a path's writes to arrays and moves its frontier
 
     def run(self, start: Path, one_round: bool = False) -> Ways:
         """Return the ends of all paths from `start`, or those found up to the first Stop.
 
-        With `one_round`, `start` is at a loop's head, paths to a head are ends too, and a Stop does not end the search.
+        With `one_round`, `start` is at a loop's head, paths to a head and those with `settles` are ends too, and a Stop
+        does not end the search.
         """
         waiting: Ways = self.follow(start) if one_round else [start]
         ends: Ways = []
@@ -140,7 +144,7 @@ class Explorer:
                 ends.append(path)
                 if not one_round:
                     return ends
-            elif path.offset == RETURNED or (one_round and path.offset in self.heads):
+            elif path.offset == RETURNED or (one_round and (path.settles or path.offset in self.heads)):
                 ends.append(path)
             elif len(waiting) + len(ends) >= MOST_PATHS:
                 return [*ends, Stop("takes too many paths")]
@@ -199,6 +203,9 @@ class Explorer:
     def step(self, path: Path) -> Ways | None:
         """Execute one instruction. Return None if the path simply continues, else its successors."""
         self.solver.check()
+        if path.settles and self.settle is not None:
+            path.settles = False
+            self.settle(path)
         instruction, space = self.code.at(path.offset), path.space
         path.state.base = self.code.image.start(path.offset)
         goto = execute(instruction, path.state)
@@ -263,6 +270,7 @@ class Explorer:
     def _decide(self, path: Path, undecided: UndecidedError) -> Ways | None:
         """Record on the path a word that has the same value for all unknowns and return None, or raise the error.
 
+        If there is none, the path may go on elsewhere in the arrays: settle it first, or begin a round there.
         With `undecided.split`, return a fork here for each value of the first word; or a Stop if one is not allowed.
         """
         if not undecided.split:
@@ -273,6 +281,13 @@ class Explorer:
                     if self.sure(path, self.domain.eq(word, value, 64)):
                         path.space.facts[word] = value
                         return None
+            arrays = path.space.arrays
+            if self.settle is not None and arrays is not None and arrays.written:
+                path.settles = True
+                return [path]
+            if arrays is not None and not arrays.touched and arrays.start is None and undecided.start is not None:
+                arrays.start = undecided.start
+                return None
             raise undecided
         outside = self.model(path, self.domain.not_(undecided.allowed, 1))
         if outside is not None:

@@ -40,6 +40,9 @@ STEP = "mov r8,[rdi+rax*8]; shl r8,8; mov [rdx+rax*8],r8; inc rax; dec rcx;"
 DOWN = "mov r8,[rdi+rcx*8+{0}]; shl r8,8; mov [rdx+rcx*8+{0}],r8;"
 
 
+ODD = f"mov r9,rcx; and rcx,-2; and r9,1; je 1f; {DOWN.format(0)} 1:"
+
+
 def proof(source: str, task: Task = NORTH) -> Certificate:
     return Prover().prove(Binary(assemble(source)), task)
 
@@ -68,6 +71,11 @@ def boards(made: Certificate) -> int:
         # From the last one down: two at once, then one by one.
         f"sub rcx,2; js 2f; 1: {DOWN.format(8)} {DOWN.format(0)} sub rcx,2; jns 1b;"
         f"2: inc rcx; js 4f; 3: {DOWN.format(0)} dec rcx; jns 3b; 4: ret",
+        # From the last one down in pairs, then the first one, if it is left.
+        f"sub rcx,2; js 2f; 1: {DOWN.format(8)} {DOWN.format(0)} sub rcx,2; jns 1b;"
+        f"2: add rcx,2; je 3f; {DOWN.format(0).replace('+rcx*8+0', '')} 3: ret",
+        # The last one, if n is odd, then pairs from there down.
+        f"{ODD} sub rcx,2; js 2f; 1: {DOWN.format(8)} {DOWN.format(0)} sub rcx,2; jns 1b; 2: ret",
         # What is left over takes its index from n, not from the loop before.
         f"mov r10,rcx; and r10,-2; mov r11,rcx; mov rcx,r10; xor eax,eax; test r10,r10; je 2f; 1: {STEP} {STEP} jne 1b;"
         f"2: mov rax,r10; and r11,1; je 4f; mov rcx,r11; {STEP} 4: ret",
@@ -183,6 +191,15 @@ def test_boards_of_both_ends_are_not_counted_together() -> None:
     assert boards(made) == 2
 
 
+def test_boards_in_the_middle_are_not_taken_for_the_last_ones() -> None:
+    """The one behind the middle is done first, then those before it; of two boards the last is left out."""
+    middle = ODD.replace("and rcx,-2; and r9,1;", "shr rcx,1; test r9,r9;")
+    made = proof(f"{middle} sub rcx,1; js 2f; 1: {DOWN.format(0)} sub rcx,1; jns 1b; 2: ret")
+    assert boards(made) == 3
+    made = proof(f"{ODD.replace('-2', '-4')} sub rcx,1; js 2f; 1: {DOWN.format(0)} sub rcx,1; jns 1b; 2: ret")
+    assert boards(made) >= 2
+
+
 def test_what_the_result_held_may_be_read_and_is_unknown() -> None:
     assert proof(LOOP.format("mov r9,[rdx+rax*8];" + READ + WRITE)).status == "proved"
     assert proof(LOOP.format("mov r9,[rdx+rax*8];" + READ + "or r8,r9;" + WRITE)).status == "refuted"
@@ -234,7 +251,7 @@ def test_an_error_of_the_second_round_of_eight_boards_is_found() -> None:
     binary = binary_of(kernel)
     code = decode(binary.text)
     back = next(one for one in code if one.mnemonic == "jns")
-    late = next(one for one in code if one.mnemonic == "vporq")
+    late = next(one for one in code if one.mnemonic == "vporq" and one.offset > (back.target or 0))
     changed = bytearray(binary.text)
     assert back.length == 2
     changed[back.end - 1] = (late.offset - back.end) % 256
