@@ -204,6 +204,7 @@ _TABLE = (
     *(Operation(name) for name in ("unite", "overlap", "total", "beside")),  # selection lowers these
     *(Operation(name, writes=True) for name in ("store", "put", "put-low", "put-odd", "put-mask", "put-entry")),
     *(Operation(name) for name in ("load", "reload", "splat-reload", "argument", "load-constant")),
+    *(Operation("load-some"), Operation("put-some", writes=True)),
     *(Operation(name) for name in ("table", "entry", "address", "distance")),
     *(Operation(name) for name in ("step", "run", "path")),  # the pass `expand` lowers these
 )

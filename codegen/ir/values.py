@@ -280,6 +280,16 @@ def store(pointer: Value, index: Value, boards: Value) -> Value:
     return Value("put-entry", (pointer, index, boards), 0, boards.lanes)
 
 
+def load_some(pointer: Value, index: Value, mask: Value) -> Value:
+    """Return boards as `load` does, but 0 in lanes in which `mask`, all ones or 0, is 0: their boards are not read."""
+    return Value("load-some", (pointer, index, mask), 0, mask.lanes)
+
+
+def store_some(pointer: Value, index: Value, boards: Value, mask: Value) -> Value:
+    """Return the store of boards as by `store`, but only in lanes in which `mask`, all ones or 0, is not 0."""
+    return Value("put-some", (pointer, index, boards, mask), 0, boards.lanes)
+
+
 def shift_signed(value: Value, counts: Lanes) -> Value:
     """Shift each lane left by its count, or right by a negative one. Rotate all lanes if both signs occur."""
     if all(count >= 0 for count in counts):

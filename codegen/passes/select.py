@@ -158,6 +158,9 @@ def _in_lanes(value: Value, target: Target) -> Value:
     if value.op == "concatenate":
         low, high = value.args
         return value.on((Value("as-wide" if low.lanes == 2 else "extended", (low,), lanes=lanes), high))
+    if value.op in ("load-some", "put-some"):
+        *args, mask = value.args
+        return value.on((*args, mask.args[0] if mask.op == "lanes-of-mask" else Value("nonzero-lanes", (mask,))))
     if value.op == "repeat":
         return value.on(tuple(Value("as-wide", (pair,), lanes=lanes) for pair in value.args))
     if value.op == "rotl" and set(value.attr) == {32} and target.has("rotl-half", lanes):

@@ -40,6 +40,8 @@ class Row:
     when: Callable[[Value], bool] | None = None
     file: RegisterFile = "general"
     """The register file of the row. Values of several lanes, or with arguments of several lanes, need a vector row."""
+    masked: bool = False
+    """Whether the last argument is the write mask. Lanes of a result outside it are 0."""
 
     def __post_init__(self) -> None:
         assert self.words  # rejects an unknown word when the table is built
@@ -162,4 +164,6 @@ def per_lane_counts(value: Value) -> bool:
 
 def build(row: Row, value: Value, result: Register, args: Sequence[Operand]) -> Instruction:
     """Return the instruction of a row for these operands. If the row is tied, args[0] must be `result` already."""
-    return Instruction(row.mnemonic, tuple(word.make(value, result, args) for word in row.words), line=value.line)
+    operands, mask = tuple(word.make(value, result, args) for word in row.words), args[-1] if row.masked else None
+    assert mask is None or isinstance(mask, Register)
+    return Instruction(row.mnemonic, operands, mask, mask is not None and not value.operation.writes, value.line)

@@ -133,6 +133,7 @@ _AVX512 = _VEX + _rows(
     Row("mul", "vpmullq", "d a B"),
     Row("equal-mask", "vpcmpeqq", "d a B"),
     Row("less-mask", "vpcmpuq", "d a B 1"),
+    Row("less-mask", "vpcmpuq", "d b A 6"),
     Row("less-signed-mask", "vpcmpq", "d a B 1"),
     Row("lanes-of-mask", "vpmovm2q", "d a"),
     Row("broadcast", "vpbroadcastq", "d a"),
@@ -148,6 +149,8 @@ _AVX512 = _VEX + _rows(
     Row("load-constant", "vpbroadcastq", "d A1", when=lambda value: uniform_count(value.args[0])),
     Row("load-constant", "vmovdqa64", "d A", when=lambda value: per_lane_counts(value.args[0])),
     *moves("vmovdqu64"),
+    Row("load-some", "vmovdqu64", "d [a+b*8+n]", masked=True),
+    Row("put-some", "vmovdqu64", "[a+b*8+n] c", masked=True),
     # Assemblers differ in their encoding of vmovq to memory from registers 16 to 31. vmovlps has one encoding.
     Row("put-low", "vmovlps", "[a+n] b"),
     Row("put-odd", "vmovhps", "[a+n] b"),

@@ -63,6 +63,9 @@ _BYTES_SUMMED = f"(({_PAIRS}) *% @as({{type}}, @splat(0x0001000100010001))) >> @
 _PLACES = "std.simd.iota(u6, {lanes}) * @as(@Vector({lanes}, u6), @splat(8))"
 _NARROWED = f".{{{{ @reduce(.Or, ({{a}} & @as({{type}}, @splat(0xFF))) << ({_PLACES})), 0 }}}}"
 
+_LOADED = f".{{{{ {', '.join(f'if ({{c}} & {1 << at} != 0) {{a}}[{{b}} + {at}] else 0' for at in range(8))} }}}}"
+_STORED = "inline for (0..{lanes}) |at| if ({d} >> at & 1 != 0) {{ {a}[{b} + at] = {c}[at]; }}"
+
 # For shl-or-rotl the wrapped bits are not demanded, and a rotate is one non-destructive instruction.
 _ROTATED = _same("{a} << {n} | {a} >> {m}", Rust="u64::rotate_left({a}, {n})", Zig="({a} << {n}) | ({a} >> {m})")
 _BACK = _same("{a} >> {n} | {a} << {m}", Rust="u64::rotate_right({a}, {n})", Zig="({a} << {m}) | ({a} >> {n})")
@@ -155,6 +158,8 @@ EXPRESSIONS: Mapping[str, Mapping[str, str]] = {
         "Zig": _where("@as(@Vector({lanes}, bool), @bitCast(@as(u{lanes}, @truncate({a}))))"),
         "call": "movm_epi64 a8",
     },
+    "load-some": {"Zig": _LOADED, "call": "maskz_loadu_epi64 c8 place"},
+    "put-some": {"Zig": _STORED, "call": "mask_storeu_epi64 place d8 c"},
     "flip": _same(_FLIPPED, Rust="u64::swap_bytes({a})", Zig="@byteSwap({a})"),
     "popcount": {
         "C": "SETWISE_CAST(uint64_t, _mm_popcnt_u64({a}))",
@@ -208,7 +213,8 @@ arguments if they have more lanes; {signed} and {small} are like {type} with sig
 " lanes" is for vectors, if they differ. JavaScript has the template of C if it has none.
 
 `call` is an intrinsic of C and Rust: its name without _mm_, _mm256_ or _mm512_ ({s} is si128 and so on), then a word
-per operand. The words are a, b and c for arguments; a64 for an argument in a general register as a signed number; a8
-for one in a mask register; zero for a zero vector; n for the count, truth table or lane selection; a literal number.
+per operand. The words are a to d for arguments; a64 for an argument in a general register as a signed number; a8
+for one in a mask register; place for the address of board b of the array a; zero for a zero vector; n for the count,
+truth table or lane selection; a literal number.
 call4 is for 4 lanes, call_each for per-lane counts.
 """

@@ -36,6 +36,8 @@ class WithIntrinsics(Language):
     """Templates that convert a 64-bit number to a signed one, and back."""
     MASK: ClassVar[str]
     """A template that converts a 64-bit number to the mask of eight lanes."""
+    PLACE: ClassVar[str] = "{} + {}"
+    """A template that adds a number of boards to the address of boards, for an intrinsic."""
 
     def on_vectors(self, value: Value, operands: Sequence[str]) -> str:
         """Return the call of an intrinsic. Raise Inexpressible if there is none."""
@@ -45,10 +47,11 @@ class WithIntrinsics(Language):
         if text is None:
             raise Inexpressible(f"there is no intrinsic for '{value.op}' on {lanes} lanes")
         name, *words = text.split()
-        given = dict(zip("abc", operands, strict=False))
+        given = dict(zip("abcd", operands, strict=False))
         given["zero"] = self.call(named("{p}_setzero_{s}", lanes), (), ())
         given |= {f"{letter}64": self.SIGNED.format(operand) for letter, operand in given.items()}
-        given["a8"] = self.MASK.format(given["a"])
+        given |= {f"{letter}8": self.MASK.format(operand) for letter, operand in zip("abcd", operands, strict=False)}
+        given["place"] = self.PLACE.format(*operands[:2], "")
         arguments = [given[word] for word in words if word in given]
         immediates = [numeral(value.count) if word == "n" else word for word in words if word not in given]
         made = self.call(named(f"{{p}}_{name}", lanes), arguments, immediates)

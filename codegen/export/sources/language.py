@@ -105,6 +105,8 @@ class Language:
                 return self.store_result(operands[0], int(value.attr) // 8, lane, value.lanes)
             case "put-entry":
                 return self.store(operands[0], self.index(value, operands[1]), operands[2], value.args[2].lanes)
+            case "put-some":
+                return self.on_vectors(value, operands) + ";"
             case "table":
                 name, size = value.attr
                 return self.entry(name, operands[0], size)
@@ -119,7 +121,7 @@ class Language:
 
     def general(self, value: Value, operands: Sequence[str]) -> str:
         """Return the expression of an operation from its template."""
-        given = dict(zip("abc", (*operands, "", ""), strict=False))
+        given = dict(zip("abcd", (*operands, "", ""), strict=False))
         counts = value.attr if isinstance(value.attr, tuple) else (0,)
         n, m = (self.count(value.lanes, each) for each in (counts, tuple(-count % 64 for count in counts)))
         said, lanes = EXPRESSIONS.get(value.op, {}), max(value.lanes, *(arg.lanes for arg in value.args), 1)

@@ -20,7 +20,7 @@ _GENERAL = ("popcnt", "bmi1", "bmi2")
 _OF_OPERATION: Mapping[str, str] = {
     **dict.fromkeys(("rotl", "rotlv", "sar", "sar-each", "ternary", "exchange", "repeat"), _AVX512F),
     **dict.fromkeys(("equal-mask", "less-mask", "less-signed-mask"), _AVX512F),
-    **dict.fromkeys(("lanes-to-bytes", "lanes-to-words"), _AVX512F),
+    **dict.fromkeys(("lanes-to-bytes", "lanes-to-words", "load-some", "put-some"), _AVX512F),
     **dict.fromkeys(("mul", "lanes-of-mask"), _AVX512DQ),
     **dict.fromkeys(("permute-bytes", "multishift"), "avx512vbmi"),
     **dict.fromkeys(("nonzero-bytes-mask", "not-less-bytes-mask"), _AVX512BW),

@@ -109,7 +109,7 @@ class _Rust(WithIntrinsics):
     NAME = "Rust"
     WORD = "u64"
     SIGNED, UNSIGNED = "{} as i64", "{} as u64"
-    MASK = "{} as u8"
+    MASK, PLACE = "{} as u8", "{}.add({} as usize).cast()"
     CONSTANT, VARIABLE = "let {name}: {type} = {text};", "let mut {name}: {type} = {text};"
     TABLE = ("const {constant}: &[u{bits}; {length}] = &[", "];")
     LOOP, LEAVE = "loop {", ("if {} {{", "    break;", "}}")

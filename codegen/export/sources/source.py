@@ -25,7 +25,7 @@ from setwise.codegen.targets.table import Refused
 
 _INLINE = ("place", "low-half", "as-wide", "extended", "from-mask")
 """Operations without an instruction. They are expanded at each use."""
-_READS = ("load", "table")
+_READS = ("load", "load-some", "table")
 """Operations that read memory. They stay where they are, for an array may be written before their reader."""
 _LONGEST = 70
 """The most characters of an expression that is part of another one."""

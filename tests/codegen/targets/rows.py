@@ -26,6 +26,8 @@ _ARGUMENTS: dict[str, Callable[[int], tuple[int, ...]]] = {
     "put": lambda n: (1, n),
     **dict.fromkeys(("put-low", "put-odd"), lambda n: (1, 2)),
     "put-entry": lambda n: (1, 1, n),
+    "load-some": lambda _: (1, 1, 1),
+    "put-some": lambda n: (1, 1, n, 1),
 }
 """The lanes of the arguments where they are not two of as many as the result has."""
 _LANES = {
@@ -41,6 +43,7 @@ _ONE = frozenset({"to-general", "odd-to-general", "put-low", "put-odd", *_MASKS}
 _OF_MASKS = ("from-mask", "lanes-of-mask", "or-masks", "put-mask")
 """Those whose arguments, all or the last, are in mask registers."""
 _SUMS = ("scaled-sum", "displaced-scaled-sum", "displaced-shift")
+_MASK = Value("nonzero-bytes-mask", (parameter(0, 8), parameter(1, 8)))
 _COUNTED = frozenset({"shl", "shr", "rotl", "sar", "low-shl", "shl-or-rotl", "shr-or-rotr", "load-constant", *_SUMS})
 
 
@@ -53,11 +56,12 @@ def values(target: Target, row: Row) -> Iterator[Value]:
         for shape in ((2 * lanes,), (2,))[: 1 + (lanes == 2)] if row.op == "high-half" else (many,):
             args = [parameter(at, each) for at, each in enumerate(shape)]
             if row.op in _OF_MASKS:
-                mask = Value("nonzero-bytes-mask", (parameter(0, 8), parameter(1, 8)))
-                args = [args[0] if row.op == "put-mask" and arg is args[0] else mask for arg in args]
+                args = [args[0] if row.op == "put-mask" and arg is args[0] else _MASK for arg in args]
+            if row.masked:
+                args[-1] = _MASK
             for attr in _attributes(row.op, lanes):
                 numbers = (
-                    () if row.op in _OF_MASKS else (constant(5, shape[-1]), constant(tuple(range(1, shape[-1] + 1))))
+                    () if args[-1] is _MASK else (constant(5, shape[-1]), constant(tuple(range(1, shape[-1] + 1))))
                 )
                 masks = [constant(n) for n in (0xFF, 0xFFFF, 0xFFFF_FFFF)] if row.op == "and" and lanes == 1 else []
                 for last in (args[-1], *numbers, *masks):
@@ -81,12 +85,14 @@ def instructions(target: Target, row: Row) -> Iterator[Instruction]:
     for value in values(target, row):
         for number in dict.fromkeys((1, min(15, target.vectors - 1) if target.vectors else 9, target.vectors - 1 or 9)):
             args: list[Operand] = []
-            for letter, arg in zip("abc", value.args, strict=False):
+            for letter, arg in zip("abcd", value.args, strict=False):
                 if arg.constant is not None and letter in row.folds:
                     spread = f"{letter.upper()}1" in row.spellings
                     args.append(Memory(64 if spread else 64 * arg.lanes, symbol="datum", broadcast=spread))
                 else:
                     args.append(_register(max(number - 1, 0), arg))
+            if row.masked:
+                args[-1] = Register("mask", 1 + number % 7, 64)  # k0 is no write mask
             result = _register(number, value)
             yield build(row, value, result, [result, *args[1:]] if row.tied else args)
 
