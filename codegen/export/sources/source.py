@@ -233,10 +233,11 @@ class _Walk:
     def region(self, placed: RegionBlock) -> Iterator[str]:
         region, language = placed.region, self.language
         variables = []
-        for init in region.inits:
+        for at, init in enumerate(region.inits):
             text = self.text(init)
             variables.append(self.taken.new("carried"))
-            yield language.declaration(variables[-1], init.lanes, text, carried=True)
+            changes = any(body[at] is not phis[at] for body, phis in zip(region.bodies, region.phis, strict=True))
+            yield language.declaration(variables[-1], init.lanes, text, carried=changes)
         condition = region.condition
         before = self.text(condition.value) if condition is not None and region.kind == "when" else ""
         bodies = [self.round(region, number, block, variables) for number, block in enumerate(placed.bodies)]
