@@ -1,11 +1,15 @@
-"""Routines over arrays: n boards per parameter, as many at once as a register has lanes, the rest one by one.
+"""Routines over arrays: n boards per parameter, as many at once as a register has lanes.
 
-A short loop over registers is unrolled: a loop that takes UNROLLED registers per array and iteration runs before it.
+The rest takes one pass first, whose mask leaves out the lanes without a board. Without masks it takes a pass a board,
+behind the others.
+
+A short loop over registers is unrolled: another loop takes UNROLLED registers per array and iteration. It runs first
+without masks, and last with them.
 
 A rank-by-rank description of a routine makes further variants, which first run it over eight registers of boards at a
 time.
 
-The loops run from the last element down, so the index is also the counter, and its sign ends the loop. Each iteration
+The passes run from the last element down, so the index is also the counter, and its sign ends the loop. Each iteration
 reads all its inputs before it writes, so a result array may be one of the input arrays. Result arrays must not overlap
 other arrays in any other way. n may be 0. Arrays need no alignment.
 """
@@ -15,13 +19,13 @@ from dataclasses import replace
 from functools import cache, partial
 from itertools import pairwise
 
-from setwise.codegen.ir.control import below, while_
+from setwise.codegen.ir.control import below, nonzero, when, while_
 from setwise.codegen.ir.description import Composition
 from setwise.codegen.ir.graph import Graph
 from setwise.codegen.ir.layout import Layout
 from setwise.codegen.ir.operations import SIGN
 from setwise.codegen.ir.routine import Description, Parameter, Routine, free_name
-from setwise.codegen.ir.values import Value, load, store
+from setwise.codegen.ir.values import Value, constant, load, load_some, reshaped, store, store_some
 from setwise.codegen.targets import ALL_SETS
 
 COUNT = Parameter("n", "count")
@@ -60,12 +64,19 @@ def on_arrays(routine: Routine, *ways: tuple[str, Description]) -> Routine:
     )
 
 
+Writes = Callable[[Value], list[Value]]
+"""A function from the index of the first board of an iteration to the stores of the iteration."""
+
+
 def in_lanes(describe: Description, results: int, layout: Layout, *parameters: Value) -> tuple[Value, ...]:
     """Run the description on `layout.lanes` boards an iteration, while as many remain; not at all with one lane.
 
     If an iteration is short, a loop on UNROLLED times as many boards runs first. Parameters are the addresses of the
     inputs and of the `results` results, and the number of boards. Return the index of the last board that remains, -1
     if none does.
+
+    If lanes can be masked, the rest comes before the loop: one pass does the boards at the end that fill no register,
+    and each other pass a register. So the loop's accesses are aligned to registers if the arrays are.
     """
     *arrays, count = parameters
     lanes, steps = layout.lanes, [1]
@@ -74,20 +85,41 @@ def in_lanes(describe: Description, results: int, layout: Layout, *parameters: V
         body = Graph((), tuple(_lane_by_lane(describe, results, lanes, lanes, arrays)(count))).order
         if sum(not value.operation.free for value in body) <= _SHORT and not any(value.region for value in body):
             steps.insert(0, UNROLLED * lanes)
+    if layout.masked:
+        rest, index = count & lanes - 1, count & -lanes
+        (index,) = when(nonzero(rest), partial(_in_some_lanes, describe, results, lanes, arrays, rest), index)
+        writes_at, fill, steps = _lane_by_lane(describe, results, lanes, lanes, arrays), steps[0] - lanes, steps[:1] * 2
+
+        def fewer(at: Value, left: Value) -> tuple[Value, ...]:
+            return at - lanes, left - lanes, *writes_at(at - lanes)
+
+        count, _ = while_(lambda _, left: nonzero(left), fewer, index, index & fill)
     index = count - steps[0]
     for boards, following in pairwise(steps):
         index = down(_lane_by_lane(describe, results, lanes, boards, arrays), boards, index) + (boards - following)
     return (index,)
 
 
-def one_by_one(describe: Description, results: int, _: Layout, *parameters: Value) -> tuple[Value, ...]:
-    """Run the description on one board at a time, from the index that is the last parameter down to 0."""
+def _in_some_lanes(
+    describe: Description, results: int, lanes: int, arrays: list[Value], rest: Value, index: Value
+) -> tuple[Value, ...]:
+    """Return the index of the first of `rest` boards, fewer than lanes, and the stores of a pass over them."""
+    remaining = reshaped("broadcast", rest, lanes)
+    mask = constant(tuple(range(lanes))).less(remaining)
+    boards = [load_some(pointer, index, mask) for pointer in arrays[:-results]]
+    made = zip(arrays[-results:], describe(Layout(lanes, batched=True), *boards), strict=True)
+    return (index, *(store_some(array, index, board, mask) for array, board in made))
+
+
+def one_by_one(describe: Description, results: int, layout: Layout, *parameters: Value) -> tuple[Value, ...]:
+    """Run the description on one board at a time, from the index that is the last parameter down to 0.
+
+    If lanes can be masked, no board remains.
+    """
     *arrays, index = parameters
+    if layout.masked:
+        return (Value("done", (index,)),)
     return (Value("done", (down(_lane_by_lane(describe, results, 1, 1, arrays), 1, index),)),)
-
-
-Writes = Callable[[Value], list[Value]]
-"""A function from the index of the first board of an iteration to the stores of the iteration."""
 
 
 def _lane_by_lane(describe: Description, results: int, lanes: int, boards: int, arrays: list[Value]) -> Writes:

@@ -89,6 +89,11 @@ class Layout:
             yield CompassRay(tuple((*some, *some, *some)[:lanes]))
 
     @property
+    def masked(self) -> bool:
+        """Whether an access to memory may leave out lanes: registers of eight lanes come with mask registers."""
+        return self.lanes == 8
+
+    @property
     def holds_two(self) -> bool:
         """Whether a register has room for the axes of two sets of sliders."""
         return self.directions_per_register == 8 and self.all_in_lanes

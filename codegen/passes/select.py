@@ -419,7 +419,8 @@ def select_pass(state: State) -> State:
 
     def selected(graph: Graph) -> Graph:
         target = state.target
-        if len({value.region for value in graph.order if value.region and any(value.region.effects)}) > 1:
+        regions = {value.region for value in graph.order if value.region and value.region.kind == "loop"}
+        if sum(any(region.effects) for region in regions) > 1:
             target = replace(target, hoist_constants=True)  # an unrolled loop, and one for the boards that it leaves
         graph, its = select(graph, target)
         data.extend(its)

@@ -8,7 +8,7 @@ from functools import cache
 import pytest
 
 from setwise.analysis.code.binary import binary_of
-from setwise.analysis.code.decode import Binary
+from setwise.analysis.code.decode import Binary, decode
 from setwise.analysis.proof.certificate import Certificate
 from setwise.analysis.proof.concrete_execution import confirm_by_stepping
 from setwise.analysis.proof.prover import Prover, confirmed
@@ -293,6 +293,27 @@ def test_a_broken_tail_of_an_array_is_refuted() -> None:
     made = broken(name, "avx2", assemble("add rcx,3"), assemble("add rcx,4"))
     assert made.status == "refuted"
     assert "writes" in made.reason or "reads" in made.reason
+
+
+def test_a_mask_of_the_last_boards_that_is_wrong_by_one_bit_is_refuted() -> None:
+    """Of the numbers that it compares, the predicate, the number of those boards, and the accesses under it."""
+    kernel = lower(find("kogge-stone.attacks.nort.batch"), "avx512", "sysv")
+    binary = binary_of(kernel)
+    code = decode(binary.text)
+    compare = next(each for each in code if each.mnemonic == "vpcmpuq")
+    masked = [each for each in code if each.mnemonic == "vmovdqu64" and each.mask]
+    counts = [each for each in code if each.mnemonic == "and"]
+    assert (len(masked), len(counts)) == (3, 2)
+    text, data = binary.text, binary.data
+    changes = [(at, text[at] ^ bit) for each in counts for at, bit in ((each.end - 1, 4), (each.end - 1, 8))]
+    changes += [(compare.end - 1, text[compare.end - 1] ^ bit) for bit in (1, 2, 4)]
+    changes += [(each.offset + 3, text[each.offset + 3] & 0x78) for each in masked]  # neither mask nor zeroing
+    broken = [replace(binary, text=text[:at] + bytes([byte]) + text[at + 1 :]) for at, byte in changes]
+    for at in range(0, len(data), 8):
+        broken.append(replace(binary, data=data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]))
+    assert len({binary, *broken}) == 1 + 4 + 3 + 3 + 8
+    for each in broken:
+        assert prover().prove(each, task_of(kernel)).status == "refuted"
 
 
 def test_counts_are_proved_and_broken_ones_refuted() -> None:
