@@ -74,7 +74,8 @@ vpternlog{d|q} {zmm1,zmm2,zmm3|ymm1(k1),ymm2,ymm3|xmm1(k1)(z),xmm2,[rsi]},{0|0x0
 0x96|0xfe|0xff|0x1d}
 vpternlogq zmm1,zmm2,qword ptr [rsi](1to8),0x2a; vpternlogd zmm1(k1)(z),zmm2,dword ptr [rsi](1to16),0xe2
 gf2p8affineqb xmm1,{xmm2|[rsi]},0x5a; vgf2p8affineqb {ymm1,ymm2,ymm3|zmm1,zmm2,zmm3|zmm1(k1),zmm2,[rsi]|
-zmm1,zmm2,qword ptr [rsi](1to8)|zmm1(k1),zmm2,zmm3|zmm1,zmm2,[rsi]},{0|0x81}
+zmm1,zmm2,qword ptr [rsi](1to8)|zmm1(k1),zmm2,zmm3|zmm1,zmm2,[rsi]|ymm1,ymm2,qword ptr [rsi](1to4)|
+xmm1,xmm2,qword ptr [rsi](1to2)|xmm1,xmm2,xmm3},{0|0x81}
 vpcmp{|u}{b|w|d|q} {k3,zmm2,zmm3|k3(k1),ymm2,[rsi]},{0|1|2|3|4|5|6|7}; vpcmpuq k3,zmm2,{qword ptr [rsi](1to8),1|[rsi],6}
 v{ptestm|ptestnm}{b|w|d|q} {k3,zmm2,zmm3|k3,zmm2,[rsi]|k3(k1),ymm2,[rsi]|k3,xmm9,xmm9}
 v{popcnt{b|w|d|q}|plzcntd|plzcntq} {zmm1,zmm2|ymm1,ymm2|ymm1(k1)(z),[rsi]}
