@@ -30,8 +30,8 @@ QUICK = ("side.union.white", "avx2"), ("side.union.black", "avx512"), ("leapers.
 
 
 MOST = {
-    ("side.nested", "gfni"): 54,
-    ("side.nested", "avx512"): 63,
+    ("side.nested", "gfni"): 53,
+    ("side.nested", "avx512"): 62,
     ("sliders.sides", "avx512"): 33,
     ("side.union-knights", "gfni"): 24,
     ("side.union-knights", "avx512"): 25,
