@@ -155,6 +155,10 @@ STATEMENTS: dict[str, dict[str, str | Callable[[], list[Any]]]] = {
             of("side.union.white", "avx512")["instructions"] - of("sliders.union", "avx512")["instructions"]
         ],
         "than setwise's bytes, in the table below by {} to {} instructions in general registers and by {} to {}": added,
+        "` has {} for x86-64, where imul copies and shifts at once, and {} for bmi2": lambda: [
+            api.counts([api.request("sliders.union", isa, for_="size")])[0]["instructions"]
+            for isa in ("x86-64", "bmi2")
+        ],
         "Find your squares 0, 1 and 8": NUMBERED,
     },
     "docs/other-languages.md": {

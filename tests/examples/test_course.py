@@ -14,7 +14,7 @@ import pytest
 from setwise.analysis.commands.main import main
 from setwise.analysis.spec import raywalk as spec
 from setwise.codegen import fills
-from setwise.codegen.board import ALL, EAST
+from setwise.codegen.board import ALL, EAST, WEST
 from setwise.codegen.ir.bit_words import BitWords
 from setwise.codegen.ir.ray import ray
 from setwise.codegen.ir.values import CompassRay, Ray, constant
@@ -64,7 +64,7 @@ def inputs() -> Iterable[dict[str, int]]:
 
 @pytest.mark.parametrize(("call", "specification"), FILLS)
 def test_a_fill_gives_what_its_row_specifies(call: str, specification: str) -> None:
-    names = {"fills": fills, "spec": spec, "ALL": ALL, "east": ray(EAST)}
+    names = {"fills": fills, "spec": spec, "ALL": ALL, "east": ray(EAST), "west": ray(WEST)}
     chance = random.Random(call)
     for _ in range(50):
         empty = chance.getrandbits(64) | chance.getrandbits(64)
