@@ -77,6 +77,7 @@ gf2p8affineqb xmm1,{xmm2|[rsi]},0x5a; vgf2p8affineqb {ymm1,ymm2,ymm3|zmm1,zmm2,z
 zmm1,zmm2,qword ptr [rsi](1to8)|zmm1(k1),zmm2,zmm3|zmm1,zmm2,[rsi]|ymm1,ymm2,qword ptr [rsi](1to4)|
 xmm1,xmm2,qword ptr [rsi](1to2)|xmm1,xmm2,xmm3},{0|0x81}
 vpcmp{|u}{b|w|d|q} {k3,zmm2,zmm3|k3(k1),ymm2,[rsi]},{0|1|2|3|4|5|6|7}; vpcmpuq k3,zmm2,{qword ptr [rsi](1to8),1|[rsi],6}
+vpcmpub k3,zmm2,[rsi],5
 v{ptestm|ptestnm}{b|w|d|q} {k3,zmm2,zmm3|k3,zmm2,[rsi]|k3(k1),ymm2,[rsi]|k3,xmm9,xmm9}
 v{popcnt{b|w|d|q}|plzcntd|plzcntq} {zmm1,zmm2|ymm1,ymm2|ymm1(k1)(z),[rsi]}
 vpcompress{b|w|d|q} {zmm1(k1),zmm2|ymm1(k1)(z),ymm2|xmm1,xmm2|[rsi](k1),zmm2|[rsi+8](k2),xmm2}
