@@ -60,7 +60,7 @@ SAMPLE = (
     ("sliders.mobility", "avx512", 8),
     ("side.union.any", "x86-64", 1),
     ("side.threats.any", "bmi2", 1),  # shifts by the color
-    ("side.threats.white", "avx2", 4),  # the upper lane in a write
+    ("side.threats.white", "avx512", 8),  # lanes exchanged, the upper lane in a write
     ("leapers.knights", "gfni", 8),  # bits chosen for all bytes
     ("side.nested.white", "gfni", 8),  # masks united and stored
     ("side.twice.white", "gfni", 8),  # bits counted in bytes, and counts compared
