@@ -12,10 +12,10 @@ from functools import partial
 from itertools import chain
 from typing import NamedTuple
 
-from setwise.codegen.board import FILE_A, FILE_H, NOT_A, NOT_H
+from setwise.codegen.board import EAST, FILE_A, FILE_H, NOT_A, NOT_H, WEST
 from setwise.codegen.fills.batch import down
 from setwise.codegen.fills.push import twice
-from setwise.codegen.fills.turned import to_higher, to_lower
+from setwise.codegen.fills.turned import of_boards
 from setwise.codegen.ir.layout import Layout
 from setwise.codegen.ir.matrices import LOWER_BY_ONE, times
 from setwise.codegen.ir.values import Value, load, make, store
@@ -85,7 +85,7 @@ def written(layout: Layout, array: Value, index: Value, boards: Registers) -> li
 def _union(west: West, rooks: Registers, bishops: Registers, occupied: Registers) -> Registers:
     occupied, rooks, bishops = (interleaved(each, TO_RANKS) for each in (occupied, rooks, bishops))
     walls = tuple(map(west.walls, occupied))
-    attacked = [o ^ to_higher(r, o) for r, o in zip(rooks, occupied, strict=True)]
+    attacked = [of_boards(EAST, *each) for each in zip(rooks, occupied, strict=True)]
     to_west = [west.attacks(*each) for each in zip(rooks, walls, strict=True)]
     for rank, attacks in (*both_ways(rooks, occupied), *both_ways(bishops, occupied, twice)):
         attacked[rank] |= attacks
@@ -151,10 +151,5 @@ SHIFTED = West(
 """Westward attacks by shifts. Bits that leave the A file would enter another board and are masked."""
 
 
-MIRRORED = West(
-    same,
-    same,
-    lambda rooks, occupied: occupied ^ to_lower(rooks, occupied),
-    lambda squares: times(squares, LOWER_BY_ONE),
-)
+MIRRORED = West(same, same, partial(of_boards, WEST), lambda squares: times(squares, LOWER_BY_ONE))
 """Westward attacks by bit matrices (GFNI)."""

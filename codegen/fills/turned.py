@@ -18,11 +18,11 @@ def attacks(direction: Direction, rooks: Value, occupied: Value) -> Value:
     """Return the squares attacked in one rook direction. Rooks must be a subset of the occupied squares."""
     walls = _wide(occupied)
     if direction == EAST:
-        reached = to_higher(_wide(rooks), walls)
+        reached = _to_higher(_wide(rooks), walls)
     elif direction == WEST:
-        reached = to_lower(_wide(rooks), walls)
+        reached = _to_lower(_wide(rooks), walls)
     elif direction == SOUT:
-        reached = files(to_higher(files(_wide(rooks), FALLING), files(walls, FALLING)), FALLING)
+        reached = files(_to_higher(files(_wide(rooks), FALLING), files(walls, FALLING)), FALLING)
     else:
         assert direction == NORT
         flipped, north = make("flip", occupied), make("flip", rooks) >> 8
@@ -35,15 +35,15 @@ def of_boards(direction: Direction, rooks: Value, occupied: Value) -> Value:
     if direction in (NORT, SOUT):
         along = WEST if direction == NORT else EAST
         return files(of_boards(along, files(rooks, FALLING), files(occupied, FALLING)), FALLING)
-    return occupied ^ (to_higher if direction == EAST else to_lower)(rooks, occupied)
+    return occupied ^ (_to_higher if direction == EAST else _to_lower)(rooks, occupied)
 
 
-def to_higher(rooks: Value, occupied: Value) -> Value:
+def _to_higher(rooks: Value, occupied: Value) -> Value:
     """Return the occupied squares, inverted where rooks attack higher bits of their byte."""
     return _less(occupied, twice(rooks))
 
 
-def to_lower(rooks: Value, occupied: Value) -> Value:
+def _to_lower(rooks: Value, occupied: Value) -> Value:
     """Return the occupied squares, inverted where rooks attack lower bits of their byte."""
     return times(_less(times(occupied, RISING), times(rooks, RISING_BY_ONE)), RISING)
 
