@@ -75,8 +75,8 @@ def in_lanes(describe: Description, results: int, layout: Layout, *parameters: V
     inputs and of the `results` results, and the number of boards. Return the index of the last board that remains, -1
     if none does.
 
-    If lanes can be masked, the rest comes before the loop: one pass does the boards at the end that fill no register,
-    and each other pass a register. So the loop's accesses are aligned to registers if the arrays are.
+    If lanes can be masked, the rest comes first: see `_rest`. So all accesses behind it are aligned to registers if the
+    arrays are.
     """
     *arrays, count = parameters
     lanes, steps = layout.lanes, [1]
@@ -86,18 +86,27 @@ def in_lanes(describe: Description, results: int, layout: Layout, *parameters: V
         if sum(not value.operation.free for value in body) <= _SHORT and not any(value.region for value in body):
             steps.insert(0, UNROLLED * lanes)
     if layout.masked:
-        rest, index = count & lanes - 1, count & -lanes
-        (index,) = when(nonzero(rest), partial(_in_some_lanes, describe, results, lanes, arrays, rest), index)
-        writes_at, fill, steps = _lane_by_lane(describe, results, lanes, lanes, arrays), steps[0] - lanes, steps[:1] * 2
-
-        def fewer(at: Value, left: Value) -> tuple[Value, ...]:
-            return at - lanes, left - lanes, *writes_at(at - lanes)
-
-        count, _ = while_(lambda _, left: nonzero(left), fewer, index, index & fill)
+        count, steps = _rest(describe, results, lanes, steps[0], arrays, count), steps[:1] * 2
     index = count - steps[0]
     for boards, following in pairwise(steps):
         index = down(_lane_by_lane(describe, results, lanes, boards, arrays), boards, index) + (boards - following)
     return (index,)
+
+
+def _rest(describe: Description, results: int, lanes: int, boards: int, arrays: list[Value], count: Value) -> Value:
+    """Run the description on the last of `count` boards, until a multiple of `boards` remain. Return their number.
+
+    One pass under a mask does those that fill no register, and each other pass a register.
+    """
+    rest, index = count & lanes - 1, count & -lanes
+    (index,) = when(nonzero(rest), partial(_in_some_lanes, describe, results, lanes, arrays, rest), index)
+    writes_at, fill = _lane_by_lane(describe, results, lanes, lanes, arrays), boards - lanes
+
+    def fewer(at: Value, left: Value) -> tuple[Value, ...]:
+        return at - lanes, left - lanes, *writes_at(at - lanes)
+
+    count, _ = while_(lambda _, left: nonzero(left), fewer, index, index & fill)
+    return count
 
 
 def _in_some_lanes(
