@@ -20,7 +20,7 @@ ZIG_LACKS = (
     *("nonzero-bytes-mask", "not-less-bytes-mask", "from-mask", "or-masks"),
 )
 MEMORY_ALONE = frozenset({"store", "reload", "argument", "load-constant", "entry", "address", "distance", "sub-borrow"})
-"""What registers, flags and tables want; source is written in values."""
+"""Operations that only machine code needs: spills, stack arguments, tables, flags. Source has no templates for them."""
 
 
 def arguments(operation: Operation) -> list[list[int]]:

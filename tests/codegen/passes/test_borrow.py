@@ -67,7 +67,7 @@ def test_the_borrow_is_not_taken(isa: str, name: str) -> None:
 @pytest.mark.parametrize("variant", ["pext", "pext-short", "pext-size"])
 @pytest.mark.parametrize("name", ["sliders.pair", "sliders.sides"])
 def test_nothing_sets_the_flags_in_between(name: str, variant: str) -> None:
-    """Whatever the schedule is for; `mov` of a value that makes way may come between."""
+    """The shift, pdep and sbb stay next to each other in every variant, except for a `mov`, which keeps the flags."""
     code = [one for one in mnemonics(variant_named(variant, find(name), "bmi2")) if one != "mov"]
     borrows = [at for at, one in enumerate(code) if one == "sbb"]
     assert len(borrows) == (2 if name == "sliders.sides" else 1)

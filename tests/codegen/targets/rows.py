@@ -41,7 +41,7 @@ _MASKS = ("nonzero-bytes-mask", "not-less-bytes-mask", "nonzero-lanes", "equal-m
 _ONE = frozenset({"to-general", "odd-to-general", "put-low", "put-odd", *_MASKS})
 """Those of vectors with a result of 64 bits."""
 _OF_MASKS = ("from-mask", "lanes-of-mask", "or-masks", "put-mask")
-"""Those whose arguments, all or the last, are in mask registers."""
+"""Operations on mask registers: all their arguments are in one, of put-mask only the last."""
 _SUMS = ("scaled-sum", "displaced-scaled-sum", "displaced-shift")
 _MASK = Value("nonzero-bytes-mask", (parameter(0, 8), parameter(1, 8)))
 _COUNTED = frozenset({"shl", "shr", "rotl", "sar", "low-shl", "shl-or-rotl", "shr-or-rotr", "load-constant", *_SUMS})
