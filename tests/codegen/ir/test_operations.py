@@ -19,7 +19,7 @@ ZIG_LACKS = (
     *("permute-bytes", "multishift", "affine", "popcount-bytes"),
     *("nonzero-bytes-mask", "not-less-bytes-mask", "from-mask", "or-masks"),
 )
-MEMORY_ALONE = frozenset({"store", "reload", "argument", "load-constant", "entry", "address", "distance", "sub-borrow"})
+MACHINE_ALONE = frozenset({"store", "reload", "argument", "load-constant", "entry", "address", "distance", "sub-borrow"})
 """Operations that only machine code needs: spills, stack arguments, tables, flags. Source has no templates for them."""
 
 
@@ -122,7 +122,7 @@ def test_every_language_says_what_rows_make_or_refuses_it_in_a_line(language: La
     refused = set()
     for target in TARGETS.values():
         for row in target.rows:
-            for value in values(target, row) if row.op not in MEMORY_ALONE else ():
+            for value in values(target, row) if row.op not in MACHINE_ALONE else ():
                 try:
                     assert language.operation(value, ("x", "y", "z")[: len(value.args)])
                 except Inexpressible as error:
