@@ -19,7 +19,9 @@ ZIG_LACKS = (
     *("permute-bytes", "multishift", "affine", "popcount-bytes"),
     *("nonzero-bytes-mask", "not-less-bytes-mask", "from-mask", "or-masks"),
 )
-MACHINE_ALONE = frozenset({"store", "reload", "argument", "load-constant", "entry", "address", "distance", "sub-borrow"})
+MACHINE_ALONE = frozenset(
+    {"store", "reload", "argument", "load-constant", "entry", "address", "distance", "sub-borrow"},
+)
 """Operations that only machine code needs: spills, stack arguments, tables, flags. Source has no templates for them."""
 
 
