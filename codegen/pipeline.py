@@ -25,6 +25,7 @@
 
     split_masks_pass          split masks to save a copy: a refinement of the best form, scheduled again
     latency_schedule_pass     schedule for latency at no more copies: a refinement of the best form
+    read_back_pass            unite results from memory once they are stored: a refinement, scheduled again
 
     spill_pass                spill where registers do not suffice
     allocate_pass             the search for the fewest moves, exact within its effort
@@ -39,7 +40,7 @@ best of them.
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import chain, product
 from math import inf
 from typing import Any
@@ -56,6 +57,7 @@ from setwise.codegen.passes.expand import expand_pass
 from setwise.codegen.passes.pack_lanes import pack_lanes_pass
 from setwise.codegen.passes.peephole import peephole_pass
 from setwise.codegen.passes.prologue_epilogue import prologue_epilogue_pass
+from setwise.codegen.passes.read_back import MOST_RESULTS, read_back_pass
 from setwise.codegen.passes.schedule import estimate, latency_schedule_pass, schedule_pass
 from setwise.codegen.passes.select import join_pass, select_pass
 from setwise.codegen.passes.share_opposite_fill import share_opposite_fill_pass
@@ -81,8 +83,15 @@ ALTERNATIVES: tuple[tuple[Pass, ...], ...] = (
 ORDER: tuple[Pass, ...] = (stack_arguments_pass, code_motion_pass, schedule_pass)
 """From a selected graph to a schedule: the first passes to depend on the convention."""
 
-REFINEMENTS: tuple[tuple[Pass, tuple[Pass, ...]], ...] = ((split_masks_pass, ORDER), (latency_schedule_pass, ()))
-"""Passes that are tried on the best of all forms, each with the passes that must follow it before CODE."""
+REFINEMENTS: tuple[tuple[Pass, tuple[Pass, ...], int], ...] = (
+    (split_masks_pass, ORDER, 0),
+    (latency_schedule_pass, (), 0),
+    *[(partial(read_back_pass, keeps=at), ORDER[1:], 1) for at in range(MOST_RESULTS)],
+)
+"""Passes that are tried on the best of all forms.
+
+With each are the passes that must follow it before CODE, and the fewest instructions that it must save.
+"""
 
 CODE: tuple[Pass, ...] = (spill_pass, allocate_pass, peephole_pass, prologue_epilogue_pass)
 """From a schedule to code."""
@@ -104,8 +113,8 @@ def size(kernel: Kernel) -> tuple[int, int, int]:
 def select_best(plan: Plan) -> Kernel:
     """Return the shortest kernel of all forms and refinements. Raise OutOfRegisters if a form cannot be allocated."""
     best = min(lower_forms(plan), key=lambda state: size(state.kernel))
-    for refinement in REFINEMENTS:
-        for other in refine(refinement, best, len(best.code.instructions)):
+    for step, behind, saves in REFINEMENTS:
+        for other in refine(step, behind, best, len(best.code.instructions) - saves):
             best = min(other, best, key=lambda state: size(state.kernel))
     return best.kernel
 
@@ -120,9 +129,8 @@ def lower_forms(plan: Plan) -> Iterator[State]:
             yield made
 
 
-def refine(refinement: tuple[Pass, tuple[Pass, ...]], state: State, limit: float = inf) -> Iterator[State]:
-    """Yield the refined form, if the refinement changes it, finds registers and has at most `limit` instructions."""
-    step, behind = refinement
+def refine(step: Pass, behind: tuple[Pass, ...], state: State, limit: float = inf) -> Iterator[State]:
+    """Yield the form after a refinement, if that changes it, finds registers and has at most `limit` instructions."""
     other = step(state)
     if other is not state:
         with suppress(OutOfRegisters, TooLong):

@@ -226,7 +226,7 @@ def _made(name: str, offer: VariantPlan, asked: Plan) -> Kernel | None:
                 state.layout.batched or state.layout.all_in_lanes
             )
             order = list_schedule_pass if offer.soonest and single else latency_schedule_pass
-            made = next(refine((order, ()), made), made)
+            made = next(refine(order, (), made), made)
             return replace(made.kernel, routine=asked.routine, target=asked.target, variant=name)
     return None
 

@@ -138,7 +138,7 @@ def _contract(kernel: Kernel) -> Iterator[tuple[str, str]]:
         yield "aliasing", f"{many if contract.results[1:] else alone}; inputs may overlap each other"
         yield "alignment", "none required; with n = 0 nothing is read or written"
     elif any(parameter.kind == "results" for parameter in contract.parameters):
-        yield "aliasing", "results is only written; all inputs are passed by value"
+        yield "aliasing", "results is not read before it is written; all inputs are passed by value"
         yield "alignment", "none required"
 
 

@@ -284,9 +284,10 @@ def units(values: Sequence[Value]) -> list[tuple[Value, ...]]:
 
 
 def _operands(unit: tuple[Value, ...]) -> tuple[Value, ...]:
-    """Return the values from outside a unit that it reads in registers, each once."""
-    read = chain.from_iterable([register_operands(value.args) for value in unit])
-    return tuple(dict.fromkeys(value for value in read if value not in {*unit[:-1]}))
+    """Return the values from outside a unit that it reads, in registers or behind a store to memory, each once."""
+    args = [arg for value in unit for arg in value.args]
+    stores = [arg.args[1] for arg in args if arg.op == "place" and arg.args[1].op in WRITES]
+    return tuple(dict.fromkeys(value for value in (*register_operands(args), *stores) if value not in {*unit[:-1]}))
 
 
 def _overwritable(value: Value, target: Target) -> tuple[Value, ...]:

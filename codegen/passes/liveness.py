@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
+from setwise.codegen.ir.operations import WRITES
 from setwise.codegen.ir.values import Region, Value, in_register
 from setwise.codegen.passes.state import Block, RegionBlock
 
@@ -33,11 +34,11 @@ def program_points(block: Block, results: tuple[Value, ...]) -> tuple[ProgramPoi
 
 
 def register_operands(values: Iterable[Value]) -> list[Value]:
-    """Return the values that are in registers: all but constants, and for a memory operand its base and index."""
+    """Return the values that are in registers: no constant or store, and for a memory operand its base and index."""
     found: list[Value] = []
     for value in values:
         if value.op == "place":
-            found += value.args
+            found += [arg for arg in value.args if arg.op not in WRITES]
         elif in_register(value):
             found.append(value)
     return found

@@ -81,7 +81,11 @@ class RowCandidate(NamedTuple):
             if operand is not None:
                 placed.append(operand)
             elif arg.op == "place":
-                placed.append(Memory(64 * arg.lanes, at(arg.args[0]), at(arg.args[1]), 8, arg.count))
+                base, index = arg.args
+                if index.op in WRITES:
+                    placed.append(Memory(64 * arg.lanes, at(base), displacement=index.count))
+                else:
+                    placed.append(Memory(64 * arg.lanes, at(base), at(index), 8, arg.count))
             else:
                 placed.append(at(arg))
         return placed

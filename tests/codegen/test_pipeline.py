@@ -25,8 +25,8 @@ def offered(name: str, isa: str) -> Iterator[Kernel]:
     """Each form, and what else is tried of it."""
     for form in lower_forms(plan(find(name), target_named(isa), "sysv", None)):
         yield form.kernel
-        for refinement in REFINEMENTS:
-            yield from (state.kernel for state in refine(refinement, form))
+        for step, behind, _ in REFINEMENTS:
+            yield from (state.kernel for state in refine(step, behind, form))
 
 
 @pytest.mark.parametrize(("name", "isa"), SEVERAL)

@@ -44,6 +44,8 @@ MOST = {
     ("side.nested-three", "gfni"): 35,
     ("side.nested-three", "avx512"): 39,
     ("side.nested-five", "gfni"): 58,
+    ("side.threats", "bmi2"): 247,
+    ("side.threats", "sse2"): 223,
 }
 """The most instructions that kernels of both colors may have."""
 
