@@ -259,7 +259,7 @@ def simplify(graph: Graph, *, loose: bool = False, verbatim: bool = False, moves
     def factored(graph: Graph) -> Graph:
         for rule in (factor_masks, dropped) if moves_masks else (dropped,):
             after = rule(graph)
-            graph = after if after is graph else tidy(after)
+            graph = after if after is graph else _settled(after, tidy)
         return graph
 
     return _settled(_settled(graph, tidy), factored)

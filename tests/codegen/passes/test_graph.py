@@ -18,7 +18,7 @@ from setwise.codegen.ir.values import CompassRay, Lanes, Value, constant, load, 
 from setwise.codegen.machine.code import Memory, general
 from setwise.codegen.passes.expand import expand
 from setwise.codegen.passes.select import join_pass, select
-from setwise.codegen.passes.simplify import masked_of, simplify
+from setwise.codegen.passes.simplify import fold, masked_of, simplify
 from setwise.codegen.passes.state import Masks, State
 from setwise.codegen.passes.trace import trace_pass
 from setwise.codegen.targets import TARGETS
@@ -135,6 +135,16 @@ def test_algebra_keeps_the_function(program: Program, arguments: list[int], loos
     assert result(simpler, arguments) == expected
     shorter, longer = (sum(value.constant is None for value in postorder(each.results)) for each in (simpler, graph))
     assert shorter <= longer
+
+
+@given(masking | anything, st.booleans())
+@example(  # dropping a mask leaves shifts of which nothing remains
+    Program(1, (Step("step", 0, 0, 0, 6, False), Step("shl", 1, 0, 0, 38, False), Step("copy", 2, 0, 0, 0, False))),
+    False,
+)
+def test_algebra_leaves_nothing_to_fold(program: Program, moves_masks: bool) -> None:
+    graph = simplify(expand(traced(program, program.parameters), Masks()), moves_masks=moves_masks)
+    assert all(fold(value) is value for value in graph.order)
 
 
 @settings(max_examples=300)
