@@ -100,6 +100,7 @@ MOST_FORMS = 7
 """The maximum number of forms that become code; an eighth makes no kernel of the catalogue shorter."""
 
 CACHED = 64  # kernels of a routine are made together, and targets and conventions share its forms
+KEPT = 1 << 12  # all kernels of the catalogue, in several conventions, at about 0.1 MB each
 
 
 def size(kernel: Kernel) -> tuple[int, int, int]:
@@ -109,7 +110,7 @@ def size(kernel: Kernel) -> tuple[int, int, int]:
     return len(kernel.code.instructions), -moves, kernel.selected.depth
 
 
-@lru_cache(CACHED)
+@lru_cache(KEPT)
 def select_best(plan: Plan) -> Kernel:
     """Return the shortest kernel of all forms and refinements. Raise OutOfRegisters if a form cannot be allocated."""
     best = min(lower_forms(plan), key=lambda state: size(state.kernel))
