@@ -5,8 +5,9 @@ import importlib
 import os
 import shutil
 import subprocess
+from collections.abc import Iterable
 from types import ModuleType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pytest
 from hypothesis import settings
@@ -25,6 +26,12 @@ gc.set_threshold(100_000, 50, 50)  # as the command does: kernels that are kept 
 def in_ci() -> bool:
     """Whether this is CI, where nothing may be skipped for want of a tool."""
     return os.environ.get("CI", "").lower() in ("1", "true", "yes")
+
+
+def few(cases: Iterable[Any], number: int) -> list[Any]:
+    """Parameters of which the quick set has the first `number`, and `make check` all."""
+    marked = enumerate(case if type(case) is tuple else (case,) for case in cases)
+    return [pytest.param(*case, marks=pytest.mark.slow if at >= number else ()) for at, case in marked]
 
 
 def require_tool(name: str) -> str:

@@ -76,6 +76,7 @@ def test_none_of_the_evil_is_proved(tmp_path: Path, family: str) -> None:
     check_evil(tmp_path, [case for case in EVIL if case.family == family])
 
 
+@pytest.mark.slow
 def test_what_is_right_by_hand_is_not_refuted(tmp_path: Path) -> None:
     files = built(BY_HAND, tmp_path)
     check_right((case, files[case.label]) for case in BY_HAND)

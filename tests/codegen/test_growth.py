@@ -67,7 +67,7 @@ def checked(kernel: Kernel, describe: Description, parameters: int) -> None:
         assert native(kernel, [boards]) == [oracle(describe, boards)]
 
 
-TURNS = [(isa, [*CHAINS][at % len(CHAINS)]) for at, isa in enumerate(ALL_SETS)]
+TURNS = [(isa, [*CHAINS][at % len(CHAINS)]) for at, isa in enumerate(ALL_SETS[:-1])]
 
 
 @pytest.mark.parametrize(

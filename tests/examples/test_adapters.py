@@ -72,6 +72,7 @@ def check(folder: Path, layout: str, language: str, number: int) -> None:
     assert found == list(expected)
 
 
+@pytest.mark.slow
 @runs
 def test_an_adapter(tmp_path: Path) -> None:
     check(tmp_path, "one_array", "c", 200)

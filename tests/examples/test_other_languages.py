@@ -85,6 +85,7 @@ PROGRAMS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("language", "file"), PROGRAMS.items())
 def test_a_program_calls_the_library(language: str, file: str, library: Path) -> None:
     ((line, then),) = re.findall(rf"^[^\n`]*`(\S* [^`]*{re.escape(file)}[^`]*)`(?: and `(.*)`)?", PAGE, re.MULTILINE)

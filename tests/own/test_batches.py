@@ -21,7 +21,7 @@ from setwise.codegen.machine.code import Instruction, Memory
 from setwise.codegen.own.user_files import routines_named
 from setwise.codegen.targets import ALL_SETS, VECTORS
 from tests.analysis.commands.running import Capture, printed
-from tests.conftest import require_module, require_rust, require_set, require_tool
+from tests.conftest import few, require_module, require_rust, require_set, require_tool
 
 FILE = """\
 from typing import NamedTuple
@@ -58,7 +58,7 @@ def _(own, n):
 """
 
 
-@pytest.mark.parametrize("isa", ALL_SETS)
+@pytest.mark.parametrize("isa", few(ALL_SETS, 4))
 def test_all_sets_prove_and_refute(isa: str, mine: Path, capsys: Capture) -> None:
     require_module("bitwuzla")
     for text, status, wanted in ((FILE, 0, " 0 refuted, 0 not proved"), (WRONG, 1, "refuted: right is wrong")):
@@ -143,6 +143,7 @@ def test_signatures(mine: Path, capsys: Capture) -> None:
     assert "each result overlaps no other array" in listed
 
 
+@pytest.mark.slow
 def test_compilers_read_the_exports(mine: Path) -> None:
     mine.write_text(FILE)
     for form, isas in (("c", "x86-64,avx2"), ("rust", "x86-64,avx2"), ("go", "x86-64,avx2"), ("zig", "x86-64,avx2")):

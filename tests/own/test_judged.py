@@ -94,8 +94,8 @@ def judged(number: int, seed: int) -> Iterator[tuple[str, str]]:
 @pytest.mark.parametrize(
     "number",
     [
-        80,
-        pytest.param(500, marks=pytest.mark.slow),
+        20,
+        pytest.param(250, marks=pytest.mark.slow),
         pytest.param(5_000, marks=(pytest.mark.slow, pytest.mark.long)),
     ],
 )

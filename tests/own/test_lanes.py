@@ -45,7 +45,7 @@ from tests.codegen.export.sources.exported import RUST, ZIG, C, Compiler, made
 from tests.codegen.export.sources.test_compiled import grouped, runs, shared, wrong
 from tests.codegen.export.sources.test_javascript import assert_right_under_node
 from tests.codegen.judging import assert_right, on_this_processor, stepped
-from tests.conftest import require_module
+from tests.conftest import few, require_module
 
 ALL = (1 << 64) - 1
 PRIMES = (2, 3, 5, 7, 11, 13, 17, 19)
@@ -237,7 +237,7 @@ def run(description: Described, kernel: Kernel) -> None:
         assert_right(ran(description, kernel, Random(seed)))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("function", BATCHED)
+@pytest.mark.parametrize("function", few(BATCHED, 5))
 def test_each_lane_has_what_it_has_alone(function: Callable[..., Value]) -> None:
     description = described(function)
     assert description.routine.isas == tuple(TARGETS)
@@ -364,6 +364,7 @@ def test_a_body_in_a_loop_in_a_loop_is_traced_a_few_times(lanes: int) -> None:
     assert traced.count(0) <= 2 * 6
 
 
+@pytest.mark.slow
 def test_all_inputs() -> None:
     require_module("bitwuzla")
     along = {routine.direction: routine for routine in until_dry.routines}
@@ -380,6 +381,7 @@ counted_ = setwise.routine(counted)
 counted_.specification(lambda board, added: added + spec.population(board))
 
 
+@pytest.mark.slow
 @runs
 @pytest.mark.parametrize(
     "compiler", [C[0], *(pytest.param(each, marks=pytest.mark.slow) for each in (C[1], RUST, ZIG))]

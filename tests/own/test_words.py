@@ -261,6 +261,7 @@ def functions(*isas: str) -> Functions:
     return {symbol(request.kernel): request.kernel for request in asked}
 
 
+@pytest.mark.slow
 @runs
 @pytest.mark.parametrize(
     ("compiler", "isas"),

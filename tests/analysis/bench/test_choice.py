@@ -12,6 +12,7 @@ from setwise.codegen.ir.values import Value
 from setwise.codegen.lower import lower
 from setwise.codegen.variants import enumerate_variants, variant_named
 from tests.codegen.programs import routine
+from tests.conftest import few
 
 UNION = find("sliders.union")
 
@@ -25,6 +26,7 @@ def test_the_least_bounds_are_taken(objective: str) -> None:
     assert kernel_for(objective, on, kings, ("avx2",), "sysv", None, silent) == kernels[scores.index(min(scores))]
 
 
+@pytest.mark.slow
 def test_size_is_the_shortest_of_all_sets() -> None:
     assert kernel_for("size", None, UNION, ("x86-64", "avx2", "sse2"), "sysv", None, silent) == lower(UNION, "avx2")
 
@@ -41,12 +43,15 @@ def test_size_is_the_shortest_of_all_variants() -> None:
 
 @pytest.mark.parametrize(
     ("name", "objective"),
-    [
-        ("sliders.union-empty", "size"),
-        ("sliders.union-empty", "throughput"),  # by the table
-        ("side.union.white", "latency"),
-        ("side.union.white", "throughput"),  # by bounds
-    ],
+    few(
+        [
+            ("sliders.union-empty", "size"),
+            ("sliders.union-empty", "throughput"),  # by the table
+            ("side.union.white", "latency"),
+            ("side.union.white", "throughput"),  # by bounds
+        ],
+        2,
+    ),
 )
 def test_pext_is_not_chosen_for_a_processor_that_is_slow_at_it(
     name: str, objective: str, monkeypatch: pytest.MonkeyPatch
@@ -68,6 +73,7 @@ def test_a_routine_that_gathers_itself_is_made_for_every_processor() -> None:
     assert kernel_for("size", None, routine(gathered, 2), ("bmi2",), "sysv", None, silent, pext=False).variant == ""
 
 
+@pytest.mark.slow
 def test_arrays_are_compared_by_boards() -> None:
     by_ranks, usual = (variant_named(name, find("sliders.union.batch"), "avx512") for name in ("by-ranks", "default"))
     on = processor("zen5")

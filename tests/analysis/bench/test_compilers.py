@@ -77,6 +77,7 @@ BY_THEMSELVES = [isa for isa, target in TARGETS.items() if target.extends is Non
 """Of a set that extends another one compilers make what they make of that one."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", MOSTLY_GCC)
 @pytest.mark.parametrize("isa", ["sse2", *(pytest.param(isa, marks=SLOW) for isa in BY_THEMSELVES if isa != "sse2")])
 def test_every_routine_has_c_for_its_instruction_set_and_no_other(isa: str, family: str) -> None:
@@ -129,7 +130,13 @@ def judged(isa: str, family: str, names: Sequence[str]) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("isa", "family"), [*zip(BY_THEMSELVES, itertools.cycle(FAMILIES), strict=False)])
+@pytest.mark.parametrize(
+    ("isa", "family"),
+    [
+        pytest.param(*each, marks=pytest.mark.long if each[0] in ("x86-64", "sse2") else ())
+        for each in zip(BY_THEMSELVES, itertools.cycle(FAMILIES), strict=False)
+    ],
+)
 def test_what_the_compilers_make_is_proved(isa: str, family: str) -> None:
     """Of every family and form three directions, queens and White; passed over are arrays' loops and long proofs."""
     over = [".black", ".noEa", ".soEa", ".sout", ".soWe", ".west", ".batch", "direction", "big-endian"]

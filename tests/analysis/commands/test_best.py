@@ -26,7 +26,7 @@ OF_EACH_FAMILY = [
     ("exploding.rook", "bmi2"),
     ("bytewise.add", "bmi2"),
     ("kogge-stone.attacks.nort.batch", "avx2"),
-    ("sliders.union.batch", "avx512"),
+    pytest.param("sliders.union.batch", "avx512", marks=pytest.mark.long),
     ("side.union.white", "avx2"),
 ]
 

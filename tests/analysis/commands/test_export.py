@@ -117,6 +117,7 @@ def test_what_does_not_come_for_a_set_is_told(tmp_path: Path, capsys: Capture) -
     assert "skipped, because they do not exist: exploding.rook for avx2" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_all_sets_are_those_that_the_format_can_express(tmp_path: Path, capsys: Capture) -> None:
     for form, left in (("zig", "gfni"), ("javascript", "bmi2, sse2, avx2, avx512, gfni"), ("cpp", "")):
         found = export(tmp_path / form, UNION, "--isa", "ALL", "--format", form, "--unproved")
@@ -136,6 +137,7 @@ def test_one_set_comes_with_a_fallback_and_the_plain_name(tmp_path: Path) -> Non
     assert "Plain x86-64 is the fallback." in text
 
 
+@pytest.mark.slow
 def test_a_variant_with_pext_comes_with_the_default_one(tmp_path: Path, capsys: Capture) -> None:
     for form, kernels in (("c", 3), ("rust", 3), ("elf", 1)):
         there = tmp_path / form

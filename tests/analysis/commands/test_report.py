@@ -37,6 +37,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_what_is_written_passes_its_check(folder: Path, capsys: Capture) -> None:
     assert main(["report", "-o", str(folder)]) == 0
     assert capsys.readouterr().out == f"{folder}: 11 files, 11 differed\n"
@@ -50,6 +51,7 @@ def test_what_is_written_passes_its_check(folder: Path, capsys: Capture) -> None
         assert str(Path.cwd()) not in content
 
 
+@pytest.mark.slow
 def test_a_changed_figure_fails_the_check_by_name(folder: Path, capsys: Capture) -> None:
     assert main(["report", "-o", str(folder)]) == 0
     page = folder / "compilers.md"
@@ -66,6 +68,7 @@ def test_a_changed_figure_fails_the_check_by_name(folder: Path, capsys: Capture)
     ]
 
 
+@pytest.mark.slow
 def test_a_check_runs_no_compiler_of_another_version(
     folder: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -76,6 +79,7 @@ def test_a_check_runs_no_compiler_of_another_version(
     assert read(folder).compilers == {"gcc": "gcc 13", "none": "none 1"}
 
 
+@pytest.mark.slow
 def test_a_measurement_takes_the_place_of_the_machine_s_last(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for machine in ("another machine", "a machine"):
         new = Session("zen4", machine, "2025-02-28", "By counting.", [])
@@ -95,6 +99,7 @@ def test_bad_usage_is_one_line(tmp_path: Path, capsys: Capture) -> None:
     assert "measurements.json" in complaint(capsys, "report", "--check", "-o", str(tmp_path))
 
 
+@pytest.mark.slow
 def test_it_needs_no_numpy(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nor do its processes, which look for modules in the same places."""
     (folder / "numpy.py").write_text("raise ModuleNotFoundError(name='numpy')")

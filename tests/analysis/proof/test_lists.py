@@ -10,7 +10,7 @@ from setwise.analysis.proofs import Proof, prove_same
 from setwise.analysis.spec.prototype import Prototype
 from setwise.analysis.spec.task import ItemList
 from tests.analysis.listings import compiled
-from tests.conftest import require_module
+from tests.conftest import few, require_module
 
 require_module("bitwuzla")
 
@@ -105,6 +105,7 @@ def test_what_is_behind_the_items_counts_without_a_list(tmp_path: Path) -> None:
     assert judged(tmp_path, COMPRESSED, UPWARD, 4, listed=False).status == "refuted"
 
 
+@pytest.mark.slow
 def test_the_order_counts_unless_it_is_said_not_to(tmp_path: Path) -> None:
     proof = judged(tmp_path, DOWNWARD, UPWARD, 2)
     assert proof.status == "refuted"
@@ -143,7 +144,7 @@ MUTANTS = {
 }
 
 
-@pytest.mark.parametrize("unordered", [False, True])
+@pytest.mark.parametrize("unordered", few([False, True], 1))
 @pytest.mark.parametrize("mutant", MUTANTS)
 def test_mutants_are_refuted(tmp_path: Path, mutant: str, unordered: bool) -> None:
     assert COMPRESSED.count(MUTANTS[mutant][0])

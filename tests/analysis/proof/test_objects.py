@@ -13,7 +13,7 @@ from setwise.analysis.spec.contracts import task_of
 from setwise.codegen.catalogue import find
 from setwise.codegen.lower import lower
 from tests.analysis.listings import compiled
-from tests.conftest import require_module
+from tests.conftest import few, require_module
 from tests.seeds_c import DIRECTIONS, ROUTINES, function, source, symbol
 
 require_module("bitwuzla")
@@ -71,7 +71,7 @@ LOOPS = (
 )
 
 
-@pytest.mark.parametrize("how", LOOPS)
+@pytest.mark.parametrize("how", few(LOOPS, 3))
 def test_what_compilers_make_of_loops_over_arrays_is_proved_for_all_n(tmp_path: Path, how: str) -> None:
     """In vectors, with what is left over in loops of their own, and apart where arrays overlap."""
     compiler, *flags = how.split()

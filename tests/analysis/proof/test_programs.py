@@ -27,8 +27,8 @@ from tests.conftest import require_module, require_tool
 
 require_module("bitwuzla")
 
-QUICK, SLOW, LONG = 30, 100, int(os.environ.get("SETWISE_PROGRAMS", "20000"))
-STEP = 100  # programs in one item
+QUICK, SLOW, LONG = 10, 50, int(os.environ.get("SETWISE_PROGRAMS", "20000"))
+STEP = 50  # programs in one item
 TOGETHER = 50  # in one object
 LEAST = 5  # right ones of ten that are proved in the time that they have
 KINDS = ("right", "wrong")

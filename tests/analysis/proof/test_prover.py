@@ -295,6 +295,7 @@ def test_a_broken_tail_of_an_array_is_refuted() -> None:
     assert "writes" in made.reason or "reads" in made.reason
 
 
+@pytest.mark.slow
 def test_a_mask_of_the_last_boards_that_is_wrong_by_one_bit_is_refuted() -> None:
     """Of the numbers that it compares, the predicate, the number of those boards, and the accesses under it."""
     kernel = lower(find("kogge-stone.attacks.nort.batch"), "avx512", "sysv")

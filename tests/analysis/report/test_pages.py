@@ -105,6 +105,7 @@ def first_table() -> list[tuple[str, Request, list[str]]]:
     return [(need, api.request(*of, variant=variant), row.split(" | ")) for need, *of, variant, row in found]
 
 
+@pytest.mark.slow
 def test_each_row_of_the_first_table_is_made_from_its_request() -> None:
     rows = first_table()
     assert 8 <= len(rows) <= 12
@@ -127,6 +128,7 @@ def test_a_variant_has_a_row_if_it_takes_fewer_cycles() -> None:
             assert any(float(other) < 0.9 * float(cell) for cell, other in pairs if cell != "-")
 
 
+@pytest.mark.slow
 def test_measured_cycles_of_other_bytes_are_not_shown(made: dict[str, str]) -> None:
     assert "99" not in made["measurements.md"]
     assert f"## {MODEL.title}, 2025-01-31\n\na machine. By counting." in made["measurements.md"]

@@ -25,6 +25,7 @@ OPEN = {
 """Kernels for which new instructions are found, with their instructions; the page says why they are not used."""
 
 
+@pytest.mark.slow
 def test_the_page_has_the_instructions_of_its_kernels() -> None:
     assert OPEN
     assert {key: figures_of(*key).counts.instructions for key in OPEN} == OPEN

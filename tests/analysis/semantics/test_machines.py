@@ -22,7 +22,7 @@ from tests.analysis.listings import assemble
 from tests.analysis.semantics.encodings import FLOW, every
 from tests.analysis.semantics.forms import CONDITIONS, forms, programs
 from tests.analysis.semantics.machines import FLAGS, GENERAL, After, Bochs, Cpu, Machine, Registers, Trial, this_cpu
-from tests.conftest import require_tool
+from tests.conftest import few, require_tool
 
 SHORT, LONG = range(2), range(2, 20)  # seeds of the rounds in `make test`, and besides in `make check`
 LONGEST = [range(seed, seed + 100) for seed in range(20, 1020, 100)]  # and in `make long`
@@ -230,7 +230,7 @@ def test_every_form_is_tried_somewhere() -> None:
 
 
 @pytest.mark.usefixtures("bochs")
-@pytest.mark.parametrize("fault", FAULTS, ids=[fault.description for fault in FAULTS])
+@pytest.mark.parametrize("fault", few(FAULTS, 1), ids=[fault.description for fault in FAULTS])
 def test_bochs_still_has_its_faults(fault: Fault) -> None:
     """When this fails Bochs has mended one: then it is known no more, and neither corrected."""
     uncorrected = Party(Bochs(corrected=False))
@@ -241,6 +241,7 @@ def test_bochs_still_has_its_faults(fault: Fault) -> None:
         assert any(uncorrected.differences(form, range(2, 4)) for form in mine), f"{name}: {fault.description}"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("bochs")
 def test_what_no_machine_has_is_listed_as_not_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Cpu, "lacking", lambda self, features: features & {"bmi2"})

@@ -139,6 +139,7 @@ def test_a_call_without_end_is_told_and_those_behind_it_not_begun() -> None:
     assert not behind.ended
 
 
+@pytest.mark.slow
 def test_nobody_on_a_network_sees_the_machine() -> None:
     program = "import sys\nfrom setwise.codegen.run.orphan import without_network\nsys.exit(not without_network())"
     if subprocess.run([sys.executable, "-c", program]).returncode:

@@ -122,12 +122,14 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return package(tmp_path_factory.mktemp("go"), [kernel(*names) for names in SAMPLE])
 
 
+@pytest.mark.slow
 def test_go_programs_call_the_kernels(program: Path) -> None:
     done = subprocess.run([program], capture_output=True, text=True, check=True)
     rook, boards = 0x1010_1010_EF10_1010, [0xFE, 0xFC, 0xFE]
     assert done.stdout == f"{rook:x} [{' '.join(f'{board:x}' for board in boards)}]\n"
 
 
+@pytest.mark.slow
 def test_the_bytes_that_go_makes_are_proved(program: Path) -> None:
     assert_proved(program, [kernel(*names) for names in SAMPLE])
 

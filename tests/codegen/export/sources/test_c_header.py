@@ -24,7 +24,7 @@ from setwise.codegen.variants import variant_named
 from tests.codegen.export.exports import kernel
 from tests.codegen.export.machines import under_qemu, with_features
 from tests.codegen.export.sources.exported import cpuid_cases, run, sample
-from tests.conftest import require_tool
+from tests.conftest import few, require_tool
 
 runs = pytest.mark.skipif(not runnable(), reason="not run: this processor is not x86-64")
 
@@ -78,6 +78,7 @@ def test_choice_when_compiled(tmp_path: Path, compiler: str) -> None:
         assert printed(tmp_path, header(), USE, command, TARGETS[isa].features) == [str(ATTACKED), isa]
 
 
+@pytest.mark.slow
 @runs
 def test_every_bit_that_a_set_needs_is_asked_for(tmp_path: Path) -> None:
     """By the function that reads CPUID's answers: on a processor that has all, and on those that lack one bit each."""
@@ -172,7 +173,7 @@ AT_THE_LINK = ("-Wno-uninitialized", "-Wno-aggressive-loop-optimizations")
 
 
 @pytest.mark.parametrize(
-    "compiler", ["gcc -std=c11", "g++ -xc++ -std=c++17", "clang-19", "clang++-19 -xc++ -std=c++17"]
+    "compiler", few(["gcc -std=c11", "g++ -xc++ -std=c++17", "clang-19", "clang++-19 -xc++ -std=c++17"], 1)
 )
 @pytest.mark.parametrize(
     "isas", [pytest.param(("x86-64", "bmi2"), marks=pytest.mark.slow), tuple(TARGETS)], ids=["bmi2", "all"]
@@ -333,6 +334,7 @@ def test_msvc_has_no_word_for_bmi2(tmp_path: Path) -> None:
     assert with_features(TARGETS["avx2"].features, made).split() == [str(ATTACKED), "avx2", str(enabled)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dispatch", [False, True], ids=["compiled", "run"])
 def test_clang_compiles_it_as_it_does_on_windows(tmp_path: Path, dispatch: bool) -> None:
     """Clang for MSVC's ABI, with every operation and region that source has."""

@@ -26,7 +26,7 @@ FAST = {"rustc": ("-Copt-level=3",), "zig": ("-OReleaseFast", "-fno-compiler-rt"
 def matrix() -> Iterator[Any]:
     """A sample by the compilers that differ most; every form by all of them, in turns optimised and not, or both."""
     for compiler in (C[0], RUST):
-        yield pytest.param(compiler, True, sample, id=f"{compiler.name}-optimised-sample")
+        yield pytest.param(compiler, True, sample, id=f"{compiler.name}-optimised-sample", marks=(pytest.mark.slow,))
     for at, (compiler, fast) in enumerate(product((*C, RUST), (False, True))):
         marks = (pytest.mark.slow,) if at % 4 in (1, 2) else (pytest.mark.slow, pytest.mark.long)
         how = "optimised" if fast else "plain"

@@ -15,7 +15,7 @@ from setwise.codegen.variants import variant_named
 from tests.codegen.export.exports import kernel
 from tests.codegen.export.machines import with_features
 from tests.codegen.export.sources.exported import Functions, every_form, run, sample
-from tests.conftest import require_tool, runs
+from tests.conftest import few, require_tool, runs
 
 STRICT = ("-Wall", "-Wextra", "-Werror", "-pedantic", "-Wshadow", "-Wconversion")
 COMPILERS = ("g++", "clang++-19")
@@ -42,7 +42,7 @@ const char *other() { return setwise::sliders_union_isa(); }
 
 
 @runs
-@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("compiler", few(COMPILERS, 1))
 @pytest.mark.parametrize("order", [("one.o", "other.o"), ("other.o", "one.o")])
 def test_files_with_different_flags_keep_their_own_functions(
     tmp_path: Path, compiler: str, order: tuple[str, str]
@@ -119,7 +119,7 @@ uint64_t f(uint64_t rooks, uint64_t bishops, uint64_t occupied) {{
 """
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("compiler", few(COMPILERS, 1))
 @pytest.mark.parametrize("dispatch", [False, True], ids=["compiled", "run"])
 def test_compilers_compute_constants_by_the_plain_kernel(tmp_path: Path, compiler: str, dispatch: bool) -> None:
     """And only constants: a function that runs has the AVX2 kernel."""

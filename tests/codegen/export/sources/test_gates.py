@@ -96,6 +96,7 @@ def written(folder: Path, source: str, *, dispatch: bool = False) -> None:
     (folder / "use.c").write_text(source, encoding="ascii")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compiler", ["gcc", pytest.param("clang-19", marks=pytest.mark.slow)])
 def test_flags_of_engines_choose_the_best_kernel(tmp_path: Path, compiler: str) -> None:
     """By the one name that is left in the assembly. A processor that the compiler does not know is passed over."""

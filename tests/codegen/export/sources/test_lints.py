@@ -42,6 +42,7 @@ def test_clippy_finds_nothing(tmp_path: Path, order: Order) -> None:
     assert said(tmp_path, require_tool("clippy-driver"), *flags, "setwise.rs") == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("style", ["LLVM", "Google", "Microsoft", "WebKit"])
 def test_clang_format_changes_nothing(tmp_path: Path, order: Order, style: str) -> None:
     text = c.header(order)
@@ -56,6 +57,7 @@ def test_clang_format_changes_nothing(tmp_path: Path, order: Order, style: str) 
     assert made.stdout == text
 
 
+@pytest.mark.slow
 def test_rustfmt_changes_nothing(tmp_path: Path, order: Order) -> None:
     (tmp_path / "setwise.rs").write_text(rust.module(order), encoding="ascii")
     made = subprocess.run(

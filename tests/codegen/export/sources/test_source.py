@@ -27,6 +27,7 @@ def test_the_sample_has_every_operation_and_region_that_kernels_have() -> None:
     assert found(every_form()) <= found(sample())
 
 
+@pytest.mark.slow
 def test_what_only_registers_ask_for_is_gone() -> None:
     for each in sample().values():
         ops = {value.op for value in postorder(source_of(each).graph.results)}
