@@ -45,7 +45,7 @@ def test_a_dozen_descriptions() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("block", [*range(5), *(pytest.param(block, marks=pytest.mark.long) for block in range(5, 10))])
+@pytest.mark.parametrize("block", [*range(3), *(pytest.param(block, marks=pytest.mark.long) for block in range(3, 10))])
 def test_a_thousand_descriptions(block: int) -> None:
     ends = judge(range(100 * block, 100 * (block + 1)))
     assert ends["proved"] >= 85

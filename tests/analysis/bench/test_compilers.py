@@ -133,7 +133,7 @@ def judged(isa: str, family: str, names: Sequence[str]) -> list[str]:
 @pytest.mark.parametrize(
     ("isa", "family"),
     [
-        pytest.param(*each, marks=pytest.mark.long if each[0] in ("x86-64", "sse2") else ())
+        pytest.param(*each, marks=pytest.mark.long if each[0] in ("x86-64", "bmi2", "sse2") else ())
         for each in zip(BY_THEMSELVES, itertools.cycle(FAMILIES), strict=False)
     ],
 )

@@ -36,7 +36,8 @@ SHORT = {
     "four": ("(a | b) & ~(c | d)", ""),
 }
 LONG = [f"kogge-stone.attacks.{name}.batch" for name in ("nort", "noEa", "bishop")]
-TURNS, TRIALS, ROUNDS = 40, 20, 8
+TURNS, TRIALS = 40, 20
+BOARDS = 1 << 16  # of a trial, so that the resolution of the clock is small beside its time
 LENGTHS = (512, 8192)
 
 
@@ -82,7 +83,7 @@ def ratio(pair: tuple[Subject, Subject], boards: int) -> float:
     watches = [Stopwatch(timing_loop(one, "independent"), arguments) for one in pair]
     least = [float("inf")] * 2
     for _, at in zip(range(2 * TURNS), cycle((0, 1))):
-        records = watches[at].run(ROUNDS, TRIALS)
+        records = watches[at].run(BOARDS // boards, TRIALS)
         least[at] = min(least[at], *(record.calls for record in records))
     return least[0] / least[1]
 
