@@ -82,7 +82,7 @@ class RowCandidate(NamedTuple):
                 placed.append(operand)
             elif arg.op == "place":
                 base, index = arg.args
-                if index.op in WRITES:
+                if index.op in WRITES:  # a result that was stored there
                     placed.append(Memory(64 * arg.lanes, at(base), displacement=index.count))
                 else:
                     placed.append(Memory(64 * arg.lanes, at(base), at(index), 8, arg.count))
