@@ -14,6 +14,7 @@ from setwise.codegen.ir.bits import known_zero
 from setwise.codegen.ir.graph import Graph, cse, rewrite
 from setwise.codegen.ir.operations import SIGN
 from setwise.codegen.ir.values import ALL, Region, Value, constant, make
+from setwise.codegen.passes.simplify import fold
 from setwise.codegen.targets.table import Target
 
 _SWAPPED_BYTES = (0x0001_0203_0405_0607, 0x0809_0A0B_0C0D_0E0F)
@@ -24,15 +25,21 @@ Rule = Callable[..., Value]
 
 
 def lower_words(graph: Graph, target: Target) -> Graph:
-    """Rewrite operations without rows until all have rows, or no rule. Conditions test the sign that fills a mask."""
+    """Rewrite operations without rows until all have rows, or no rule; fold constants that this leaves.
+
+    Conditions test the sign that fills a mask.
+    """
 
     def rule(value: Value, _: Value) -> Value:
-        return value if target.rows_for(value) else _RULES[value.op](target, value, *value.args)
+        if target.rows_for(value):
+            return value
+        simpler = fold(value)
+        return _RULES[value.op](target, value, *value.args) if simpler is value else simpler
 
     before = graph
     while (lowered := rewrite(graph, rule, _sign_tested, _RULES)) is not graph:
         graph = lowered
-    return graph if graph is before else cse(graph)
+    return graph if graph is before else cse(rewrite(graph, lambda value, _: fold(value)))
 
 
 def _sign_tested(region: Region) -> Region:

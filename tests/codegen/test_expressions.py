@@ -98,6 +98,19 @@ def test_every_count_under_a_mask(shift: str) -> None:
         assert not list(wrong(programs, HERE, arguments(draw)))
 
 
+def test_constants_that_words_leave() -> None:
+    """Selection folds them: a copy takes a register, and one operand of a comparison does."""
+    steps = (
+        (("and", -1, 0, 0xFFFF, 0), ("shr", -1, 0, 0, 23), ("deposit_bits", -1, -2, 0, 0), ("copy", -1, 0, 0, 0)),
+        (
+            *(("rotl", 3, 2, 0, 9), ("and", -1, -2, 0xFFFF_8000_0000_0000, 0), ("shl", -1, 1, 0, 25)),
+            *(("extract_bits", 4, -2, 0, 0), ("minimum", -1, -3, 0xFEFE_FEFE_FEFE_FEFE, 0)),
+        ),
+    )
+    programs = [Program(2, tuple(Step(*step, False) for step in each)) for each in steps]
+    assert not list(wrong(programs, HERE, arguments(random.Random(6))))
+
+
 @pytest.mark.slow
 def test_every_word_on_every_instruction_set() -> None:
     draw = random.Random(5)
