@@ -31,15 +31,20 @@ def lower_words(graph: Graph, target: Target) -> Graph:
     """
 
     def rule(value: Value, _: Value) -> Value:
-        if target.rows_for(value):
-            return value
-        simpler = fold(value)
-        return _RULES[value.op](target, value, *value.args) if simpler is value else simpler
+        if (number := _constant(value)) is not value or target.rows_for(value):
+            return number
+        return _RULES[value.op](target, value, *value.args)
 
     before = graph
     while (lowered := rewrite(graph, rule, _sign_tested, _RULES)) is not graph:
         graph = lowered
-    return graph if graph is before else cse(rewrite(graph, lambda value, _: fold(value)))
+    return graph if graph is before else cse(rewrite(graph, lambda value, _: _constant(value)))
+
+
+def _constant(value: Value) -> Value:
+    """Return the number that an operation on numbers gives, another value itself."""
+    known = value.operation.compute is not None and all(arg.constant is not None for arg in value.args)
+    return fold(value) if known else value
 
 
 def _sign_tested(region: Region) -> Region:
