@@ -49,14 +49,14 @@ def read_back(graph: Graph, target: Target, keeps: int) -> Graph:
             return value
         united = dict(operands(value, old))
         read = {each: stores[before] for each, before in united.items() if before in stores}
-        if keeps >= len(read):
+        if len(read) < 2 or keeps >= len(read):
             return value
         del read[[*read][keeps]]
         union = reduce(or_, [each for each in united if each not in read])
         for each, store in read.items():
             store = again.setdefault(store, store.on((store.args[0], each)))
             union = Value("or", (union, Value("place", (store.args[0], store))))
-        return union if read else value
+        return union
 
     return rewrite(graph, rule, operations=("or", "put"))
 
