@@ -9,7 +9,7 @@ import pytest
 from setwise.analysis.code.count import count
 from setwise.analysis.code.objects import load
 from setwise.analysis.commands.main import main
-from tests.conftest import require_module, require_set, require_tool
+from tests.conftest import few, require_module, require_set, require_tool
 
 HERE = Path(__file__).parent
 POSITIONS = Path(__file__).parents[1] / "data" / "positions.fen"
@@ -30,7 +30,7 @@ def built(folder: Path, source: str, compiler: str, *flags: str) -> Path:
     return output
 
 
-@pytest.mark.parametrize("compiler", ["gcc", pytest.param("clang-19", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("compiler", few(["gcc", "clang-19"], 1))
 def test_joined_before_the_fold(tmp_path: Path, compiler: str) -> None:
     """All attackers of a side with one fold, nothing in memory but constants, and right in every position."""
     chess = require_module("chess")

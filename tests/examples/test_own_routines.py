@@ -17,7 +17,7 @@ from setwise.codegen.lower import lower
 from setwise.codegen.own.user_files import routines_named
 from setwise.codegen.targets import ALL_SETS, PACKED
 from tests.analysis.listings import compiled
-from tests.conftest import require_module
+from tests.conftest import few, require_module
 
 HERE = Path(__file__).parent
 
@@ -230,8 +230,8 @@ def test_a_broken_copy_is_refuted(
     assert "confirmed by stepping" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("optimised", ["-O2", pytest.param("-O3", marks=SLOW)])
-@pytest.mark.parametrize("file", ["othello.py", pytest.param("othello_best.py", marks=SLOW)])
+@pytest.mark.parametrize("optimised", few(["-O2", "-O3"], 1))
+@pytest.mark.parametrize("file", few(["othello.py", "othello_best.py"], 1))
 def test_the_c_of_the_rules_is_the_same(
     file: str, optimised: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

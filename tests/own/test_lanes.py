@@ -383,9 +383,7 @@ counted_.specification(lambda board, added: added + spec.population(board))
 
 @pytest.mark.slow
 @runs
-@pytest.mark.parametrize(
-    "compiler", [C[0], *(pytest.param(each, marks=pytest.mark.slow) for each in (C[1], RUST, ZIG))]
-)
+@pytest.mark.parametrize("compiler", [C[0], C[1], RUST, ZIG])
 def test_exports_give_the_same(compiler: Compiler, tmp_path: Path) -> None:
     routines = [*component_.routines, *counted_.routines, *proved.routines]
     functions = {symbol(each): each for routine in routines for each in kernels(routine)}

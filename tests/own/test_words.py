@@ -267,10 +267,10 @@ def functions(*isas: str) -> Functions:
     ("compiler", "isas"),
     [
         (C[0], ("x86-64", "avx2", "avx512")),
-        pytest.param(C[0], ALL_SETS, marks=pytest.mark.slow),
-        pytest.param(C[1], ALL_SETS, marks=pytest.mark.slow),
-        pytest.param(C[2], ALL_SETS, marks=pytest.mark.slow),
-        pytest.param(RUST, ALL_SETS, marks=pytest.mark.slow),
+        (C[0], ALL_SETS),
+        (C[1], ALL_SETS),
+        (C[2], ALL_SETS),
+        (RUST, ALL_SETS),
     ],
 )
 def test_compiled_words_give_the_same(tmp_path: Path, compiler: Compiler, isas: tuple[str, ...]) -> None:

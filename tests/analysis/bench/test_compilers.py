@@ -27,10 +27,8 @@ from tests.conftest import require_module, require_tool
 require_module("bitwuzla")
 
 EAST = "kogge-stone.attacks.east"
-SLOW = pytest.mark.slow
 FAMILIES = ("gcc", "clang")
 PATIENCE = 900.0  # seconds a proof: nothing here tests time
-MOSTLY_GCC = ("gcc", pytest.param("clang", marks=SLOW))
 
 
 def compiler(family: str) -> Compiler:
@@ -78,8 +76,8 @@ BY_THEMSELVES = [isa for isa, target in TARGETS.items() if target.extends is Non
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("family", MOSTLY_GCC)
-@pytest.mark.parametrize("isa", ["sse2", *(pytest.param(isa, marks=SLOW) for isa in BY_THEMSELVES if isa != "sse2")])
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("isa", BY_THEMSELVES)
 def test_every_routine_has_c_for_its_instruction_set_and_no_other(isa: str, family: str) -> None:
     here = made(isa, family)
     assert [one.reason for one in here if one.binary is None] == []

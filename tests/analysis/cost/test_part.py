@@ -13,11 +13,10 @@ from setwise.analysis.spec.contracts import task_of
 from setwise.codegen.catalogue import find
 from setwise.codegen.lower import lower
 from tests.analysis.listings import assemble, compiled
+from tests.conftest import few
 
-SLOW = pytest.mark.slow
 
-
-@pytest.mark.parametrize("name", ["exploding.bishop-corners", pytest.param("exploding.rook-corners", marks=SLOW)])
+@pytest.mark.parametrize("name", few(["exploding.bishop-corners", "exploding.rook-corners"], 1))
 def test_no_call_executes_more(name: str) -> None:
     kernel = lower(find(name))
     binary = binary_of(kernel)

@@ -12,7 +12,7 @@ import pytest
 from setwise.analysis.commands.main import main
 from setwise.analysis.exports.metadata import NAME, read
 from tests.analysis.exports.fuzzing import fuzz
-from tests.conftest import require_module
+from tests.conftest import few, require_module
 
 
 def exported(directory: Path) -> Path:
@@ -36,7 +36,7 @@ def test_whatever_stands_there_verify_ends_within_a_gibibyte(number: int, tmp_pa
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("step", [17, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("step", few([17, 1], 1))
 def test_every_beginning_of_the_file_is_refused(step: int, tmp_path: Path) -> None:
     require_module("bitwuzla")
     with redirect_stdout(io.StringIO()):

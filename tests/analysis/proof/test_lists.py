@@ -95,7 +95,7 @@ def judged(folder: Path, text: str, by: str, most: int, unordered: bool = False,
     return prove_same(made[0], made[1], contract, time_limit=200.0)
 
 
-@pytest.mark.parametrize("most", [6, pytest.param(16, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("most", few([6, 16], 1))
 @pytest.mark.parametrize("unordered", [False, True])
 def test_lists_are_proved(tmp_path: Path, most: int, unordered: bool) -> None:
     assert judged(tmp_path, COMPRESSED, UPWARD, most, unordered).status == "proved"

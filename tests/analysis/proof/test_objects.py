@@ -94,7 +94,7 @@ def test_another_convention_is_held_to_its_own_registers(tmp_path: Path) -> None
         assert Prover().prove(binary, task_of(kernel)).status == status
 
 
-@pytest.mark.parametrize("compiler", ["gcc", pytest.param("clang-19", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("compiler", few(["gcc", "clang-19"], 1))
 @pytest.mark.parametrize("direction", DIRECTIONS)
 @pytest.mark.parametrize("family", [pytest.param("dumb7", marks=pytest.mark.slow), "kogge-stone"])
 def test_a_wrap_mask_that_is_not_right_is_refuted_by_a_board(

@@ -23,7 +23,7 @@ from tests.codegen.descriptions import RandomDescription, described
 from tests.codegen.export.sources.exported import RUST, ZIG, C, Compiler, made
 from tests.codegen.judging import assert_right, on_this_processor
 from tests.codegen.programs import routine
-from tests.conftest import require_module, runs
+from tests.conftest import few, require_module, runs
 
 FEW, MANY = range(0, 72, 2), range(2000, 2100)
 
@@ -74,9 +74,7 @@ BY_HAND: Mapping[str, Callable[..., tuple[Value, ...]]] = {
 """What a compiler warned of, or did not take."""
 
 
-@pytest.mark.parametrize(
-    "compiler", [C[0], pytest.param(RUST, marks=pytest.mark.slow), pytest.param(ZIG, marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("compiler", few([C[0], RUST, ZIG], 1))
 def test_source_has_nothing_to_warn_of(compiler: Compiler, tmp_path: Path) -> None:
     functions = {name: lower(replace(routine(describe, 2), form=name)) for name, describe in BY_HAND.items()}
     lanes = replace(routine(lambda a, b: (constant(5, 4),), 2), form="lanes", isas=("avx2",), batched=True)

@@ -12,11 +12,10 @@ from setwise.codegen.ir.values import Value, parameter
 from setwise.codegen.kernel import plan
 from setwise.codegen.passes.read_back import read_back_pass
 from setwise.codegen.pipeline import ORDER, lower_forms, refine
-from setwise.codegen.run.call import missing
 from setwise.codegen.run.function import Function
 from setwise.codegen.targets import SCALARS, TARGETS
 from tests.codegen.programs import routine
-from tests.conftest import runs
+from tests.conftest import require_set, runs
 
 BOARDS = tuple(map(parameter, range(3)))
 COUNTS = (4, 13), (6, 25), (9, 44), (11, 3), (17, 52), (22, 7), (28, 39), (31, 58)
@@ -35,8 +34,7 @@ def results_and_union(*boards: Value, at: int = 8) -> tuple[Value, ...]:
 @pytest.mark.parametrize("isa", SCALARS)
 @pytest.mark.parametrize("at", [0, 5, 8])
 def test_all_but_one_are_read_back(isa: str, at: int) -> None:
-    if missing(TARGETS[isa]):
-        pytest.skip(f"this processor lacks {isa}")
+    require_set(isa)
     describe = partial(results_and_union, at=at)
     given = routine(describe, len(BOARDS), results=len(COUNTS) + 1)
     words = [Random(at).getrandbits(64) for _ in BOARDS]

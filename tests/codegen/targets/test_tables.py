@@ -12,7 +12,7 @@ from setwise.codegen.targets import TARGETS
 from tests.codegen.assemble.spelling import spelled
 from tests.codegen.assemble.test_assemble import encoder, gas, text_of
 from tests.codegen.targets.tables import forms, instructions
-from tests.conftest import require_tool
+from tests.conftest import few, require_tool
 
 UNKNOWN_TO_PEACHPY = ("vgf2p8affineqb", "vpopcntb")
 
@@ -48,7 +48,7 @@ def test_every_register_is_in_every_place() -> None:
     }
 
 
-@pytest.mark.parametrize("pairs", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["each", "pairs"])
+@pytest.mark.parametrize("pairs", few([False, True], 1), ids=["each", "pairs"])
 def test_peachpy_and_iced_write_the_same_bytes(pairs: bool) -> None:
     first, second = encoder("peachpy"), encoder("iced")
     every = 1 if pairs else 3  # a third in the quick set: still every register in every place
@@ -60,7 +60,7 @@ def test_peachpy_and_iced_write_the_same_bytes(pairs: bool) -> None:
         assert first(instruction, 0) == second(instruction, 0), spelled(instruction)
 
 
-@pytest.mark.parametrize("pairs", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["each", "pairs"])
+@pytest.mark.parametrize("pairs", few([False, True], 1), ids=["each", "pairs"])
 def test_gnu_as_writes_the_same_bytes(pairs: bool, tmp_path: Path) -> None:
     made = list(instructions(pairs=pairs))
     slots = gas("\n".join(f"{spelled(each)}\n.balign 32, 0xcc" for each in made), tmp_path)

@@ -206,7 +206,7 @@ int main() {
 """
 
 
-@pytest.mark.parametrize("compiler", ["g++", pytest.param("clang++-19", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("compiler", few(["g++", "clang++-19"], 1))
 def test_two_exports_live_in_one_file(tmp_path: Path, compiler: str) -> None:
     """With names of their own; in C++ they are in a namespace besides."""
     (tmp_path / "setwise_inline.h").write_text(header(dispatch=True), encoding="ascii")

@@ -143,7 +143,7 @@ static_assert(setwise::sliders_union_isa()[0] == 'a' && sizeof(SETWISE_SLIDERS_U
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)
-@pytest.mark.parametrize("which", [sample, pytest.param(every_form, marks=pytest.mark.slow)], ids=["sample", "all"])
+@pytest.mark.parametrize("which", few([sample, every_form], 1), ids=["sample", "all"])
 def test_plain_kernels_without_tables_can_be_constants(
     tmp_path: Path, compiler: str, which: Callable[[], Functions]
 ) -> None:

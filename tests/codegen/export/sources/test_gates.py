@@ -20,7 +20,7 @@ from setwise.codegen.machine.processors import BASELINE
 from setwise.codegen.targets import TARGETS
 from tests.codegen.export.exports import kernel
 from tests.codegen.export.sources.exported import IMPLIED, C, Functions, every_form, made, needs, run, sample
-from tests.conftest import require_rust, require_tool
+from tests.conftest import few, require_rust, require_tool
 
 _OLD = "-msse -msse3 -mpopcnt -mavx2 -mbmi -msse4.1 -mssse3 -msse2"
 _BERSERK = "-mpopcnt -msse -msse2 -mssse3 -msse4.1 -mbmi -mfma -mavx2"
@@ -97,7 +97,7 @@ def written(folder: Path, source: str, *, dispatch: bool = False) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("compiler", ["gcc", pytest.param("clang-19", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("compiler", ["gcc", "clang-19"])
 def test_flags_of_engines_choose_the_best_kernel(tmp_path: Path, compiler: str) -> None:
     """By the one name that is left in the assembly. A processor that the compiler does not know is passed over."""
     written(tmp_path, USE)
@@ -200,7 +200,7 @@ def missing_and_idle(folder: Path, functions: Functions) -> tuple[dict[str, set[
     return missing, idle
 
 
-@pytest.mark.parametrize("which", [sample, pytest.param(every_form, marks=pytest.mark.slow)], ids=["sample", "all"])
+@pytest.mark.parametrize("which", few([sample, every_form], 1), ids=["sample", "all"])
 def test_gates_ask_for_the_features_of_compiled_code(tmp_path: Path, which: Callable[[], Functions]) -> None:
     missing, idle = missing_and_idle(tmp_path, which())
     assert missing == {}

@@ -27,7 +27,7 @@ from setwise.codegen.variants import variant_named
 from tests.codegen.export.exports import kernel
 from tests.codegen.export.machines import under_qemu, under_wine
 from tests.codegen.export.sources.exported import run
-from tests.conftest import require_module, require_rust, require_tool
+from tests.conftest import few, require_module, require_rust, require_tool
 
 runs = pytest.mark.skipif(not runnable(), reason="not run: this processor is not x86-64")
 
@@ -288,14 +288,14 @@ def test_programs_of_windows_by_mingw_choose_under_wine(tmp_path: Path) -> None:
     assert told(under_wine(program)) == expected(usable("avx2", "avx512"))
 
 
-@pytest.mark.parametrize("optimised", ["-O2", pytest.param("-O1", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("optimised", few(["-O2", "-O1"], 1))
 def test_programs_of_windows_by_zig_choose_under_wine(tmp_path: Path, optimised: str) -> None:
     command = zig("x86_64-windows-gnu", "-std=c11", optimised, "-Wl,--entry=start", "-lkernel32")
     program = c_program(tmp_path, command, WINDOWS, WINDOWS_START)
     assert told(under_wine(program)) == expected(usable())
 
 
-@pytest.mark.parametrize("optimised", ["-O2", pytest.param("-O0", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("optimised", few(["-O2", "-O0"], 1))
 def test_elsewhere_what_needs_nothing_runs(tmp_path: Path, optimised: str) -> None:
     """On a processor that is not x86-64: the plain kernels, and no others are there."""
     command = zig("aarch64-linux-none", "-std=gnu11", optimised, "-static")
